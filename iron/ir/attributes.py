@@ -6,7 +6,6 @@ belong to the assembly formats (`iron.ir.dialects`).
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 
@@ -152,7 +151,7 @@ class DenseElementsAttr(Attribute):
 class StructAttr(Attribute):
     """``#aie.bd_dim_layout<size = 4, stride = 1>``: a dialect's record, fields in order.
 
-    `name` is dialect-qualified without the hash.
+    `name` is dialect-qualified without the hash. A field without a name prints its value only.
     """
 
     name: str
@@ -168,6 +167,8 @@ class StructAttr(Attribute):
         """``<size = 4, stride = 1>`` without the name."""
         words = (
             f"{k} = {('true' if v else 'false') if isinstance(v, bool) else v}"
+            if k
+            else event_text(v)
             for k, v in self.fields
         )
         return f"<{', '.join(words)}>"
@@ -198,18 +199,26 @@ def quoted(text: str) -> str:
     return '"' + "".join(out) + '"'
 
 
+def event_text(value: int | bool | Attribute) -> str:
+    """A trace event: ``Enum::NAME`` bare, any other string quoted."""
+    bare = isinstance(value, StringAttr) and "::" in value.value
+    return value.value if bare and isinstance(value, StringAttr) else str(value)
+
+
 def symbol_text(name: str) -> str:
     return f"@{name}" if _SYMBOL.match(name) else f"@{quoted(name)}"
 
 
 def key_text(name: str) -> str:
-    return name if _BARE.match(name) else json.dumps(name)
+    return name if _BARE.match(name) else quoted(name)
 
 
 def entry_text(name: str, value: Attribute) -> str:
-    """``name = value``, or the bare name of a unit attribute."""
+    """``name = value``, or the bare name of a unit attribute; an i64 with its type, as MLIR."""
     if isinstance(value, UnitAttr):
         return key_text(name)
+    if isinstance(value, IntegerAttr) and value.type == I64:
+        return f"{key_text(name)} = {value.value} : i64"
     return f"{key_text(name)} = {value}"
 
 
