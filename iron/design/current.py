@@ -1,0 +1,35 @@
+"""The device designs are made for: the one chosen, else the one the environment names."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+DEFAULT_DEVICE = "npu2"
+"""What `IRON_DEVICE` names when it is not set: the whole array of a Ryzen AI 300 processor."""
+
+
+def get_current_device(*, probe_runtime: bool = True) -> Any:
+    """The device chosen by ``iron.set_current_device`` or for a block of code; else the one that
+    ``IRON_DEVICE`` names (as "npu1", "npu2" or "npu1_1col"), else the whole of npu2.
+
+    `probe_runtime` is accepted; nothing is opened or changed here.
+    """
+    from ..runtime.device import chosen_device
+
+    device = chosen_device()
+    return (
+        device_named(os.environ.get("IRON_DEVICE") or DEFAULT_DEVICE) if device is None else device
+    )
+
+
+def ensure_current_device(*, probe_runtime: bool = True) -> Any:
+    """The current device, as `get_current_device`."""
+    return get_current_device(probe_runtime=probe_runtime)
+
+
+def device_named(name: str) -> Any:
+    """The device of a short name ("npu1", "npu2": all of it) or of an MLIR name ("npu1_1col")."""
+    from .devices import from_mlir_name, from_name
+
+    return from_mlir_name(name) if "_" in name else from_name(name, n_cols=None)

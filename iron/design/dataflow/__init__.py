@@ -1,0 +1,1 @@
+"""How data moves: fifos, and explicit flows and DMA programs."""
