@@ -1,0 +1,156 @@
+"""What a file *is*: digests of contents, remembered by stat.
+
+A remembered digest is believed only while device, inode, size, mtime and ctime are all what
+they were, and only if the file had been left alone for a while when it was read: within one
+tick of the clock a file can change twice and show the same times.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import stat
+import time
+from collections.abc import Iterable
+from typing import NamedTuple
+
+# Longer than the coarsest time stamps in use: FAT and some network file systems keep 2 s.
+RACY_NS = 2_000_000_000
+DIGEST_LENGTH = 40
+
+Stamp = tuple[int, int, int, int, int]
+
+
+def digest(*parts: bytes | str) -> str:
+    """40 hex digits naming this sequence of byte strings (`("ab",)` is not `("a", "b")`)."""
+    h = hashlib.sha256()
+    for part in parts:
+        if isinstance(part, str):
+            part = part.encode("utf-8", "surrogateescape")
+        h.update(len(part).to_bytes(8, "little"))
+        h.update(part)
+    return h.hexdigest()[:DIGEST_LENGTH]
+
+
+def digest_bytes(data: bytes) -> str:
+    """The digest of a file with these contents."""
+    return hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
+
+
+def stamp_of(status: os.stat_result) -> Stamp:
+    """The part of a stat result that tells one state of a file from another."""
+    return (
+        status.st_dev,
+        status.st_ino,
+        status.st_size,
+        status.st_mtime_ns,
+        status.st_ctime_ns,
+    )
+
+
+def hash_file(path: str) -> tuple[Stamp, str]:
+    """Stamp and digest of a file, read in one consistent state."""
+    while True:
+        with open(path, "rb") as file:
+            before = stamp_of(os.fstat(file.fileno()))
+            h = hashlib.sha256()
+            while block := file.read(1 << 20):
+                h.update(block)
+            after = stamp_of(os.fstat(file.fileno()))
+        if before == after:
+            return after, h.hexdigest()[:DIGEST_LENGTH]
+
+
+def settled(stamp: Stamp) -> bool:
+    """Whether the file had been left alone long enough for its stamp to be trusted."""
+    return time.time_ns() - max(stamp[3], stamp[4]) > RACY_NS
+
+
+class Seen(NamedTuple):
+    """One file in one state."""
+
+    stamp: Stamp
+    digest: str
+
+
+class Digests:
+    """The process' memory of file contents. Threads may share it: entries are only replaced."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Seen] = {}
+        self.reads = 0
+
+    def look(self, path: str) -> Seen | None:
+        """The file as it is now; None if there is no regular file of that name."""
+        try:
+            status = os.stat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        known = self._known.get(path)
+        if known is not None and known.stamp == stamp_of(status):
+            return known
+        try:
+            seen = Seen(*hash_file(path))
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        self.reads += 1
+        if settled(seen.stamp):
+            self._known[path] = seen
+        else:
+            self._known.pop(path, None)
+        return seen
+
+
+_shared = Digests()
+
+
+def file_digest(path: str | os.PathLike[str]) -> str:
+    """The digest of a file's content, remembered by stat for the life of the process.
+
+    Raises FileNotFoundError.
+    """
+    seen = _shared.look(os.path.abspath(os.fspath(path)))
+    if seen is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), os.fspath(path))
+    return seen.digest
+
+
+class View:
+    """The file system as one request sees it: every file is looked at once.
+
+    All keys of a request come from one view, so they agree with each other even while files
+    are being edited; whether the view still holds is asked with `disturbed`.
+    """
+
+    def __init__(self, memory: Digests) -> None:
+        self.memory = memory
+        self._seen: dict[str, Seen | None] = {}
+
+    def look(self, path: str) -> Seen | None:
+        try:
+            return self._seen[path]
+        except KeyError:
+            return self._seen.setdefault(path, self.memory.look(path))
+
+    def digest(self, path: str) -> str:
+        """Raises FileNotFoundError if there is no such file."""
+        seen = self.look(path)
+        if seen is None:
+            raise FileNotFoundError(path)
+        return seen.digest
+
+    def again(self) -> View:
+        """The same memory, looking at the file system anew."""
+        return View(self.memory)
+
+    def disturbed(self, later: View, paths: Iterable[str]) -> list[str]:
+        """The paths that were written in between, even if their old contents are back."""
+        return [path for path in paths if _written(self.look(path)) != _written(later.look(path))]
+
+
+def _written(seen: Seen | None) -> Stamp | None:
+    """A stamp without the ctime: somebody's hard link to the file changes only that."""
+    return None if seen is None else (*seen.stamp[:4], 0)

@@ -1,0 +1,225 @@
+"""SCons' build engine, driven in process: the only module that touches its private names.
+
+A fresh file system view, environment and graph for every walk; no command line, no
+DefaultEnvironment, no signature database, no signal handlers, no working directory, nothing on
+standard output. The graph has no nodes but results to be made, which are no paths, and no scanners,
+so that SCons' module-level memos of directory listings stay empty. One global lock guards its
+module-level state during construction and every step of the task master; commands run outside it.
+test_build_contract.py pins every name used here.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import threading
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import SCons.Action
+import SCons.Builder
+import SCons.CacheDir
+import SCons.Defaults
+import SCons.Environment
+import SCons.Errors
+import SCons.Node
+import SCons.Node.Alias
+import SCons.Node.FS
+import SCons.Platform
+import SCons.Taskmaster
+import SCons.Taskmaster.Job
+
+_FS: Any = SCons.Node.FS
+
+# What nodes.py builds on.
+FileNode = SCons.Node.FS.File
+EntryNode = SCons.Node.FS.Entry
+ActionBase = SCons.Action._ActionAction
+Builder = SCons.Builder.BuilderBase
+Error = SCons.Errors.BuildError
+
+# How long an interrupted walk waits for its workers to clean up.
+PATIENCE = 1.0
+
+LOCK = threading.RLock()
+os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+
+
+class BuildFS(SCons.Node.FS.FS):  # type: ignore[misc]
+    """A file system in which nothing exists. Its nodes stand for results, not for paths: neither
+    the working directory nor what lies on the disk matters to a walk."""
+
+    def __init__(self) -> None:
+        # Not FS.__init__: it would make this one the FS of every node info of the process, for
+        # a moment at least, in which a scons run in another thread may look.
+        self._memo: dict[str, Any] = {}
+        self.Root: dict[str, Any] = {}
+        self.max_drift = 0
+        self.pathTop = "/results"
+        self.defaultDrive = ""
+        self.Top = self.Dir(self.pathTop)
+        self.Top._path = self.Top._tpath = "."
+        self._cwd = self.Top
+        self.SConstruct_dir = self.Top
+
+
+# Every operation of SCons' LocalFS: questions, answered no, and the others, which find nothing.
+QUESTIONS = ("exists", "isdir", "isfile", "islink")
+OTHERS = (
+    "chmod", "copy", "copy2", "getmtime", "getsize", "link", "listdir", "lstat", "makedirs",
+    "mkdir", "open", "readlink", "rename", "scandir", "stat", "symlink", "unlink",
+)  # fmt: skip
+
+
+def _no(self: BuildFS, path: str) -> bool:
+    return False
+
+
+def _nothing(self: BuildFS, *arguments: Any, **more: Any) -> Any:
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), *arguments[:1])
+
+
+for _name in QUESTIONS:
+    setattr(BuildFS, _name, _no)
+for _name in OTHERS:
+    setattr(BuildFS, _name, _nothing)
+
+
+_PLATFORM = SCons.Platform.Platform()
+
+
+def _by_content(dependency: Any, target: Any, before: Any, repository: Any = None) -> Any:
+    return dependency.changed_content(target, before, repository)
+
+
+def _print_nothing(text: str, target: Any, source: Any, env: Any) -> None:
+    return
+
+
+class BuildEnvironment(SCons.Environment.Base):  # type: ignore[misc]
+    """A construction environment on its own file system and alias names; everything that would
+    make SCons create the DefaultEnvironment is set."""
+
+    def __init__(self, fs: BuildFS) -> None:
+        with LOCK:
+            # Without a default file system SCons would make one of the working directory.
+            missing = _FS.default_fs is None
+            if missing:
+                _FS.default_fs = fs
+            try:
+                super().__init__(platform=_PLATFORM, tools=[])
+            finally:
+                if missing:
+                    _FS.default_fs = None
+            self.fs = fs
+            self.ans = SCons.Node.Alias.AliasNameSpace()
+            self.lookup_list = [self.ans.lookup]
+            self.decide_source = self.decide_target = _by_content
+            self._CacheDir_path = None
+            self["PRINT_CMD_LINE_FUNC"] = _print_nothing
+
+
+class BuildTask(SCons.Taskmaster.OutOfDateTask):  # type: ignore[misc]
+    """One step of a walk. Failures are collected; the first one stops new work."""
+
+    failures: list[BaseException]
+    # Keeps executors after their node is built: the graph is read once more by its parents.
+    options = types.SimpleNamespace(debug_includes=True)
+
+    def failed(self) -> None:
+        error = self.exc_info()[1]
+        self.failures.append(getattr(error, "cause", None) or error)
+        self.fail_stop()
+        self.exc_clear()
+
+
+class SharedLockJobs(SCons.Taskmaster.Job.NewParallel):  # type: ignore[misc]
+    """SCons' scheduler, its task-master lock being ours: walks of different sessions take turns
+    at their graphs while their commands overlap."""
+
+    def __init__(self, taskmaster: Any, jobs: int) -> None:
+        super().__init__(taskmaster, jobs, 0)  # 0: do not touch the process' thread stack size
+        self.tm_lock = LOCK
+        self.can_search_cv = threading.Condition(LOCK)
+        self.results_queue_lock = threading.Lock()
+        self._working = 0
+        self._idle = threading.Condition()
+
+    def start(self) -> None:
+        """Like SCons', but one job has a thread of its own as well: Ctrl-C is raised in the main
+        thread, and in the middle of starting a process it would leave that one behind."""
+        self._start_worker()
+        self.wait(None)
+        self.taskmaster.cleanup()
+
+    def _start_worker(self) -> None:
+        self._count(1)
+        try:
+            super()._start_worker()
+        except BaseException:
+            self._count(-1)
+            raise
+
+    def _work(self) -> None:
+        try:
+            super()._work()
+        finally:
+            self._count(-1)
+
+    def _count(self, more: int) -> None:
+        with self._idle:
+            self._working += more
+            self._idle.notify_all()
+
+    def wait(self, seconds: float | None) -> None:
+        """Until no worker works. Not Thread.join: interrupted, it takes the thread for ended."""
+        with self._idle:
+            self._idle.wait_for(lambda: self._working == 0, seconds)
+
+
+def walk(targets: Sequence[Any], jobs: int, cancel: Callable[[], None]) -> list[BaseException]:
+    """Bring the targets up to date; what went wrong, as exceptions of our actions.
+
+    On KeyboardInterrupt (or anything else raised in the calling thread) `cancel` is called, the
+    workers are waited for and the exception goes on. Never call this with LOCK held.
+    """
+    failures: list[BaseException] = []
+    with LOCK:
+        task = type("Task", (BuildTask,), {"failures": failures})
+        master = SCons.Taskmaster.Taskmaster(list(targets), task)
+        master.original_top = set(master.original_top)  # searched once for every node
+        runner = SharedLockJobs(master, jobs)
+    try:
+        runner.start()
+    except BaseException:
+        runner.interrupted.set()
+        cancel()
+        with LOCK:
+            master.stop()
+        # One that waits for another process' lock finds out later, and starts nothing.
+        runner.wait(PATIENCE)
+        raise
+    return failures
+
+
+if "SCons.Script" not in sys.modules:
+    # str(node) is remembered; a process that reads SConscripts decides this itself.
+    _FS.save_strings(True)
+
+
+def build_environment(executor: Any) -> Any:
+    """The environment an executor's action will get, overrides included."""
+    return executor.get_build_env()
+
+
+def single_action(executor: Any) -> Any:
+    """The one action an executor will run, a generator having been asked; None if several."""
+    actions = executor.get_action_list()
+    if len(actions) != 1:
+        return None
+    if isinstance(actions[0], SCons.Action.CommandGeneratorAction):
+        targets, sources = executor.get_all_targets(), executor.get_all_sources()
+        return actions[0]._generate(targets, sources, executor.get_build_env(), True, executor)
+    return actions[0]

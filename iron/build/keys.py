@@ -1,0 +1,199 @@
+"""Keys of recipes: what names a result before it exists.
+
+In a key go: the format, the tool's identity, argv in order with placeholders for paths, the
+outputs' names, the declared environment; for each input its content and name (a source to be
+scanned: its suffix, and names and contents of everything it may include). No path of ours.
+
+The *leaf key* follows references down to files: a deep constructive trace. The *content key* uses
+the bytes of direct inputs: a constructive trace. Without references they are one.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from .cover import AnswerMemo, Cover, Reads, moving_flags, scan_cover
+from .digests import Digests, View, digest
+from .entry import Entry
+from .identity import ProgramTool
+from .recipe import Input, Recipe, Ref, Text, Tool
+from .scan import Parses, Source
+from .shadow import Shadows
+from .store import Store
+
+# Goes up whenever the meaning of a key or of a stored result changes.
+FORMAT = "iron 1"
+
+Ask = Callable[["Keys", Recipe, list[Source]], "Reads | None"]
+
+
+class Memory:
+    """What a session's keys remember from request to request; all of it checked by stat."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.digests = Digests()
+        self.parses = Parses()
+        self.shadows = Shadows()
+        self.answers = AnswerMemo(store.side("asked"))
+
+
+class Unknown(Exception):
+    """A key that depends on the text of a source that is not generated yet."""
+
+
+class Keys:
+    """The keys of one request, all under one view of the file system.
+
+    Raises FileNotFoundError (a missing source or tool), Refused, InputChanged.
+    """
+
+    def __init__(self, memory: Memory, ask: Ask, view: View | None = None) -> None:
+        self.memory = memory
+        self.store = memory.store
+        self.view = view or View(memory.digests)
+        self._ask = ask
+        self._leaf: dict[Recipe, str] = {}
+        self._covers: dict[Recipe, Cover] = {}
+        self._tools: dict[object, tuple[Tool, str]] = {}
+
+    def again(self) -> Keys:
+        """The same request, looking at the file system anew."""
+        return Keys(self.memory, self._ask, self.view.again())
+
+    def tool(self, tool: Tool) -> str:
+        """The identity of a tool, asked once per request."""
+        name: object = id(tool)
+        if isinstance(tool, ProgramTool):  # many objects may stand for one program
+            name = tool.program, tool.identity_extra
+        known = self._tools.get(name)
+        if known is None:
+            if isinstance(tool, ProgramTool):
+                identity = tool.facts(self.store.side("tools")).identity
+            else:
+                identity = tool.identity()
+            known = self._tools[name] = tool, identity
+        return known[1]
+
+    def action(self, recipe: Recipe) -> str:
+        """What is done, whatever it is done to."""
+        return digest(FORMAT, self.tool(recipe.tool), recipe.text)
+
+    def leaf(self, recipe: Recipe) -> str:
+        """Known before anything is built. Raises Unknown for a recipe that compiles a
+        generated source which is not there yet, and for whatever uses its result."""
+        known = self._leaf.get(recipe)
+        if known is None:
+            known = self._leaf[recipe] = self._combine(recipe, self._leaf_part)
+        return known
+
+    def content(self, recipe: Recipe) -> str:
+        """From the bytes of the direct inputs, which exist by now: equal bytes that came by
+        another way give the same key (early cut-off)."""
+        if not any(isinstance(item, Ref) for item in recipe.inputs):
+            return self.leaf(recipe)
+        return self._combine(recipe, self._content_part)
+
+    def result(self, recipe: Recipe) -> Entry | None:
+        """What the store has for a recipe's leaf key."""
+        try:
+            return self.store.get(self.leaf(recipe))
+        except Unknown:
+            return None
+
+    def upstream(self, ref: Ref) -> Entry:
+        """The result a reference points at. Raises Unknown if it is not there."""
+        entry = self.result(ref.recipe)
+        if entry is None:
+            raise Unknown(ref.recipe.describe())
+        return entry
+
+    def _combine(self, recipe: Recipe, part: Callable[[Recipe, int, Input], str]) -> str:
+        parts = [self.action(recipe)]
+        parts += [part(recipe, position, item) for position, item in enumerate(recipe.inputs)]
+        if recipe.scan:
+            parts += self.cover(recipe).parts
+        return digest(*parts)
+
+    def _leaf_part(self, recipe: Recipe, position: int, item: Input) -> str:
+        if isinstance(item, Ref):
+            return digest("ref", self.leaf(item.recipe), item.name)
+        return self._content_part(recipe, position, item)
+
+    def _content_part(self, recipe: Recipe, position: int, item: Input) -> str:
+        if isinstance(item, Ref):
+            content = self.upstream(item).outputs[item.name].digest
+            return digest("content", content, item.name)
+        if isinstance(item, Text):
+            content, name = digest(item.text), item.name
+            return digest("text", content, item.suffix if recipe.scan else name)
+        # A compiler is told a neutral name of its source; any other tool sees the real one.
+        name = os.path.splitext(item)[1] if recipe.scan else os.path.basename(item)
+        return digest("content", self.view.digest(item), name)
+
+    @staticmethod
+    def text_key(item: Text) -> str:
+        """The key under which a text is kept."""
+        return digest("text", item.text, Keys.text_file(item))
+
+    @staticmethod
+    def text_file(item: Text) -> str:
+        """The name of a text's file: neutral, but for the suffix."""
+        return f"source{item.suffix}"
+
+    def input_path(self, recipe: Recipe, position: int) -> str:
+        """Where a command finds an input (a text: where it will have been put)."""
+        item = recipe.inputs[position]
+        if isinstance(item, Ref):
+            return self.upstream(item).path(item.name)
+        if isinstance(item, Text):
+            return f"{self.store.directory(self.text_key(item))}/{self.text_file(item)}"
+        return item
+
+    def cover(self, recipe: Recipe) -> Cover:
+        """The files a scanned recipe may read. Raises Unknown if a source is not there yet."""
+        known = self._covers.get(recipe)
+        if known is None:
+            sources = [self._source(recipe, at, item) for at, item in enumerate(recipe.inputs)]
+            known = self._covers[recipe] = scan_cover(
+                recipe,
+                sources,
+                self.view,
+                self.memory.parses,
+                self._shadows(recipe),
+                self.action(recipe),
+                self.memory.answers,
+                lambda: self._ask(self, recipe, sources),
+            )
+        return known
+
+    def system_directories(self, recipe: Recipe) -> tuple[str, ...]:
+        """Where the recipe's compiler has headers of its own."""
+        if not isinstance(recipe.tool, ProgramTool):
+            return ()
+        return recipe.tool.system_directories(
+            moving_flags(recipe), self.tool(recipe.tool), self.store.side("tools")
+        )
+
+    def _shadows(self, recipe: Recipe) -> list[str]:
+        if not recipe.include_dirs:
+            return []
+        system = self.system_directories(recipe)
+        found = self.memory.shadows.files(recipe.include_dirs, system)
+        return [path for path in found if self.view.look(path) is not None]
+
+    def _source(self, recipe: Recipe, position: int, item: Input) -> Source:
+        path = self.input_path(recipe, position)
+        number = str(position) if position else ""
+        shown = f"./source{number}{os.path.splitext(path)[1]}"
+        if isinstance(item, Text):
+            return Source(path, digest(item.text), shown, item.text)
+        if isinstance(item, Ref):
+            return Source(path, self.upstream(item).outputs[item.name].digest, shown)
+        return Source(path, self.view.digest(path), shown)
+
+    def files(self, recipe: Recipe) -> tuple[str, ...]:
+        """Every file of the user's that the recipe may read."""
+        own = [item for item in recipe.inputs if isinstance(item, str)]
+        return (*own, *self.cover(recipe).paths) if recipe.scan else tuple(own)

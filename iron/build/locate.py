@@ -1,0 +1,67 @@
+"""Where results live: the store's directory, and what to do when it cannot be written.
+
+Read at call time, so that a test or a notebook may set the environment at any moment.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+_warned: set[str] = set()
+
+
+def store_root() -> Path:
+    """IRON_STORE, else NPU_CACHE_HOME/iron, else the XDG cache directory's iron.
+
+    The first of these that can be written is taken; then a directory of this user below the
+    temporary directory. Passing over one that was asked for warns once per process.
+    """
+    passed_over: list[str] = []
+    for candidate in _candidates():
+        problem = _unusable(candidate)
+        if problem is None:
+            if passed_over:
+                _warn(f"iron: results go to {candidate}: {'; '.join(passed_over)}")
+            return candidate
+        passed_over.append(problem)
+    raise OSError(f"no directory for results can be written: {'; '.join(passed_over)}")
+
+
+def _candidates() -> Iterator[Path]:
+    if named := os.environ.get("IRON_STORE"):
+        yield Path(os.path.abspath(named))
+    if cache_home := os.environ.get("NPU_CACHE_HOME"):
+        yield Path(os.path.abspath(cache_home)) / "iron"
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    if os.path.isabs(xdg):  # the XDG base directory specification: a relative one is ignored
+        yield Path(xdg) / "iron"
+    else:
+        home = os.path.expanduser("~")
+        if os.path.isabs(home):
+            yield Path(home) / ".cache" / "iron"
+    import tempfile
+
+    yield Path(tempfile.gettempdir()) / f"iron-{os.getuid()}"
+
+
+def _unusable(directory: Path) -> str | None:
+    """Why results cannot be kept there, or None. Makes the directory."""
+    try:
+        os.makedirs(directory, mode=0o755, exist_ok=True)
+    except OSError as error:
+        return f"{directory}: {error.strerror}"
+    if not os.access(directory, os.W_OK | os.X_OK):
+        return f"{directory} cannot be written"
+    if directory.name == f"iron-{os.getuid()}" and os.stat(directory).st_uid != os.getuid():
+        return f"{directory} belongs to another user"
+    return None
+
+
+def _warn(text: str) -> None:
+    if text not in _warned:
+        _warned.add(text)
+        import logging
+
+        logging.getLogger("iron.build").warning(text)

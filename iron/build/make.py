@@ -1,0 +1,334 @@
+"""From a recipe whose inputs exist to its result in the store: under a lock, in a work directory,
+checked, published by one rename.
+
+Any number of threads and processes may ask for one result at once: one of them runs the command.
+Nothing is published unless the command succeeded, its outputs are there, it read nothing that the
+key does not cover, and no input was written meanwhile.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NoReturn
+
+from . import depfile, log
+from .cover import Reads, extras, split_reads
+from .entry import Entry
+from .errors import BuildError, Failure, InputChanged
+from .execute import Cancelled, Commands, Outcome
+from .identity import FunctionTool, ProgramTool
+from .keys import Keys, Unknown
+from .recipe import Recipe, Text, ToolDir, render
+from .scan import Source
+from .store import Store
+
+# An output of one of these kinds is never empty; others (listings, logs) may be.
+_NEVER_EMPTY = (".o", ".a", ".so", ".elf", ".ll", ".bc", ".mlir", ".bin", ".xclbin", ".pdi")
+
+_thread = threading.local()
+
+
+def ensure(keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
+    """The result of a recipe; the results it refers to are in the store.
+
+    Raises BuildError, InputChanged (what the keys of this request say is no longer so),
+    Cancelled.
+    """
+    store = keys.store
+    key = keys.content(recipe)
+    entry = store.get(key)
+    if entry is not None:
+        log.record("hit", recipe.kind, key, why="same content", label=recipe.label)
+    else:
+        with _building(key, recipe), store.lock(key):
+            entry = store.get(key)
+            if entry is not None:
+                log.record("hit", recipe.kind, key, why="made by another", label=recipe.label)
+            else:
+                entry = _perform(keys, recipe, key, commands)
+    store.alias(keys.leaf(recipe), key)
+    return entry
+
+
+@contextmanager
+def _building(key: str, recipe: Recipe) -> Iterator[None]:
+    """A step that asks for its own result would wait for itself."""
+    stack: list[str] = _thread.__dict__.setdefault("stack", [])
+    if key in stack:
+        raise _error(recipe, "making this result asks for this very result")
+    stack.append(key)
+    try:
+        yield
+    finally:
+        stack.pop()
+
+
+def _perform(keys: Keys, recipe: Recipe, key: str, commands: Commands) -> Entry:
+    put_texts(keys, recipe)
+    with keys.store.scratch(key) as scratch:
+        out, work = _prepare(scratch, recipe)
+        argv = command_line(keys, recipe, out)
+        if recipe.scan:
+            argv += _scan_options(keys, recipe, work, "-MD")
+        outcome = _run(keys, recipe, argv, work, commands)
+        settled_by = keys.again()
+        if outcome.status != 0:
+            # An input in the middle of being saved is no fault of the user's.
+            _check_unchanged(keys, settled_by, recipe, key)
+        log.record(
+            "run",
+            recipe.kind,
+            key,
+            argv=argv,
+            seconds=outcome.seconds,
+            status=outcome.status,
+            why=_why(keys, key),
+            label=recipe.label,
+        )
+        if outcome.status != 0:
+            _fail(keys.store, recipe, key, scratch, argv, outcome, _verdict(recipe, outcome))
+        for problem in _output_problems(recipe, out):
+            _fail(keys.store, recipe, key, scratch, argv, outcome, problem)
+        if recipe.scan:
+            _check_reads(keys, recipe, key, scratch, argv, outcome)
+        _check_unchanged(keys, settled_by, recipe, key)
+        notes = {
+            "argv": [argument.replace(scratch, "<scratch>") for argument in argv],
+            "inputs": keys.files(recipe),
+            "seconds": [f"{outcome.seconds:.6f}"],
+            "label": [recipe.label],
+            "where": [recipe.where],
+        }
+        _drop_undeclared(out, recipe)
+        try:
+            return keys.store.publish(key, out, recipe.kind, recipe.outputs, notes)
+        except OSError as problem:
+            raise _error(recipe, f"the result cannot be stored: {problem}") from problem
+
+
+def _prepare(scratch: str, recipe: Recipe) -> tuple[str, str]:
+    out, work = f"{scratch}/out", f"{scratch}/work"
+    os.mkdir(out)
+    os.mkdir(work)
+    for name in recipe.outputs:
+        os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
+    return out, work
+
+
+def put_texts(keys: Keys, recipe: Recipe) -> None:
+    """Texts become files of the store; a command, and a debugger later, finds them there."""
+    for item in recipe.inputs:
+        if isinstance(item, Text):
+            data = {keys.text_file(item): item.text}
+            put_files(keys.store, "text", keys.text_key(item), data)
+
+
+def put_files(store: Store, kind: str, key: str, files: dict[str, str] | dict[str, bytes]) -> Entry:
+    """Publish given contents under a key; what was there under it makes way if it differs."""
+    from .digests import digest_bytes
+
+    data = {
+        name: content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+        for name, content in files.items()
+    }
+    wanted = {name: digest_bytes(content) for name, content in data.items()}
+    present = store.get(key)
+    if present is None or {n: s.digest for n, s in present.outputs.items()} != wanted:
+        with store.lock(key), store.scratch(key) as scratch:
+            out = f"{scratch}/out"
+            os.mkdir(out)
+            for name, content in data.items():
+                os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
+                with open(f"{out}/{name}", "wb") as stream:
+                    stream.write(content)
+            present = store.replace(key, out, kind, tuple(data))
+    return present
+
+
+def tool_directory(store: Store, name: str) -> str:
+    """A lasting directory that belongs to a tool: see ToolDir."""
+    directory = os.path.join(store.side("private"), name)
+    os.makedirs(directory, exist_ok=True)
+    return directory
+
+
+def command_line(keys: Keys, recipe: Recipe, out: str) -> list[str]:
+    """The command as it runs, its outputs going to the directory `out`."""
+    tool = recipe.tool
+    first = tool.path if isinstance(tool, ProgramTool) else tool.name
+    rest = render(
+        recipe,
+        lambda position: keys.input_path(recipe, position),
+        lambda name: f"{out}/{name}",
+        lambda name: tool_directory(keys.store, name),
+    )
+    return [first, *rest]
+
+
+def _scan_options(keys: Keys, recipe: Recipe, work: str, how: str) -> list[str]:
+    depends = [how, "-MF", f"{work}/depends", "-MT", depfile.TARGET]
+    if how == "-M":
+        return depends
+    return [*depends, *keys.cover(recipe).names.options((work, "."))]
+
+
+def _run(keys: Keys, recipe: Recipe, argv: list[str], work: str, commands: Commands) -> Outcome:
+    tool = recipe.tool
+    if isinstance(tool, FunctionTool):
+        return _call(tool, argv[1:], recipe)
+    declared = [
+        (name, tool_directory(keys.store, value.name) if isinstance(value, ToolDir) else value)
+        for name, value in recipe.env
+    ]
+    understands = not isinstance(tool, ProgramTool) or tool.response_file
+    return commands.run(argv, work, declared, understands)
+
+
+def _call(tool: FunctionTool, arguments: list[str], recipe: Recipe) -> Outcome:
+    import time
+    import traceback
+
+    started = time.perf_counter()
+    try:
+        tool.function(arguments)
+    except (BuildError, Cancelled):
+        raise
+    except Exception:
+        return Outcome(1, traceback.format_exc(), time.perf_counter() - started)
+    return Outcome(0, "", time.perf_counter() - started)
+
+
+def _why(keys: Keys, key: str) -> str:
+    return "damaged" if keys.store.was_damaged(key) else "not in the store"
+
+
+def _verdict(recipe: Recipe, outcome: Outcome) -> str:
+    if outcome.status < 0:
+        return f"{recipe.tool.name} was killed"
+    return f"{recipe.tool.name} failed"
+
+
+def _output_problems(recipe: Recipe, out: str) -> Iterator[str]:
+    for position, name in enumerate(recipe.outputs):
+        path = f"{out}/{name}"
+        if not os.path.isfile(path) or os.path.islink(path):
+            yield f"{recipe.tool.name} succeeded but left no {name}"
+        elif os.path.getsize(path) == 0 and (position == 0 or name.endswith(_NEVER_EMPTY)):
+            yield f"{recipe.tool.name} succeeded but left {name} empty"
+
+
+def _drop_undeclared(out: str, recipe: Recipe) -> None:
+    wanted = {f"{out}/{name}" for name in recipe.outputs}
+    for directory, _, files in os.walk(out):
+        for file in files:
+            path = os.path.join(directory, file)
+            if path not in wanted:
+                os.unlink(path)
+
+
+def _check_unchanged(keys: Keys, now: Keys, recipe: Recipe, key: str) -> None:
+    """Raises InputChanged if the command may have read something else than the key says."""
+    try:
+        same = now.content(recipe) == key
+        written = keys.view.disturbed(now.view, keys.files(recipe))
+    except (FileNotFoundError, Unknown) as gone:
+        raise InputChanged(str(gone)) from gone
+    if not same or written:
+        raise InputChanged(", ".join(written) or recipe.describe())
+
+
+def _check_reads(
+    keys: Keys, recipe: Recipe, key: str, scratch: str, argv: list[str], outcome: Outcome
+) -> None:
+    """Nothing outside the cover may have been read. A first surprise makes the compiler be asked
+    beforehand from then on; a second one is an error."""
+    cover = keys.cover(recipe)
+    try:
+        reads = _read_depends(keys, recipe, f"{scratch}/work", cover.paths)
+    except (OSError, ValueError) as problem:
+        _fail(
+            keys.store, recipe, key, scratch, argv, outcome,
+            f"{recipe.tool.name} left no dependency file, so what it read is unknown: {problem}",
+        )  # fmt: skip
+    surprises = extras(reads.ours, cover.paths)
+    if not surprises:
+        return
+    if not cover.asked:
+        keys.memory.answers.mark(cover.bare)
+        raise InputChanged(", ".join(surprises))
+    _fail(
+        keys.store, recipe, key, scratch, argv, outcome,
+        f"{recipe.tool.name} read files that cannot be known beforehand: {', '.join(surprises)}",
+    )  # fmt: skip
+
+
+def _read_depends(keys: Keys, recipe: Recipe, work: str, covered: tuple[str, ...]) -> Reads:
+    with open(f"{work}/depends", encoding="utf-8", errors="surrogateescape") as stream:
+        names = depfile.prerequisites(stream.read())
+    return split_reads(names, work, keys.system_directories(recipe), covered)
+
+
+def ask_compiler(
+    keys: Keys, recipe: Recipe, sources: list[Source], commands: Commands
+) -> Reads | None:
+    """Which files the compiler would read, by running its preprocessor; None if it cannot say."""
+    put_texts(keys, recipe)
+    name = keys.action(recipe)
+    with keys.store.scratch(name) as scratch:
+        out, work = _prepare(scratch, recipe)
+        argv = command_line(keys, recipe, out) + _scan_options(keys, recipe, work, "-M")
+        outcome = _run(keys, recipe, argv, work, commands)
+        log.record(
+            "ask", recipe.kind, name, argv=argv, seconds=outcome.seconds, status=outcome.status,
+            why="a name that only the compiler knows", label=recipe.label,
+        )  # fmt: skip
+        if outcome.status != 0:
+            return None
+        try:
+            return _read_depends(keys, recipe, work, tuple(source.path for source in sources))
+        except (OSError, ValueError):
+            return None
+
+
+def _fail(
+    store: Store,
+    recipe: Recipe,
+    key: str,
+    scratch: str,
+    argv: list[str],
+    outcome: Outcome,
+    reason: str,
+) -> NoReturn:
+    kept = store.keep_failed(key, scratch)
+
+    def moved(text: str) -> str:
+        return text.replace(scratch, kept)
+
+    output = moved(outcome.output)
+    for item in recipe.inputs:
+        if isinstance(item, Text):
+            stored = f"{store.directory(Keys.text_key(item))}/{Keys.text_file(item)}"
+            output = output.replace(stored, item.name)
+    command = tuple(map(moved, argv))
+    _write_replay(kept, command)
+    failure = Failure(
+        recipe.describe(), recipe.where, reason, command, outcome.status or None, output, kept
+    )
+    raise BuildError([failure])
+
+
+def _write_replay(directory: str, command: tuple[str, ...]) -> None:
+    import shlex
+
+    try:
+        with open(f"{directory}/command.sh", "w", encoding="utf-8") as stream:
+            stream.write(f"cd {shlex.quote(directory)}/work && {shlex.join(command)}\n")
+    except (OSError, UnicodeError):
+        return  # only a convenience
+
+
+def _error(recipe: Recipe, reason: str) -> BuildError:
+    return BuildError([Failure(recipe.describe(), recipe.where, reason)])

@@ -1,0 +1,51 @@
+"""The SCons tool of this layer: `Environment(tools=[iron.build.tool])`.
+
+Gives an environment `IRON_SESSION` and a builder `Recipe`, whose `recipe` argument is a Recipe or
+a function (target paths, source paths, env) -> Recipe:
+
+    env = Environment(tools=[iron.build.tool])
+    env.Recipe("add.o", "add.cc", recipe=lambda target, source, env: compile_recipe(source[0]))
+
+Nothing is probed when the tool is loaded. It is passed as a callable: loaded by name from a
+toolpath, it would take the package's place in `sys.modules`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import engine, nodes
+from .recipe import Recipe
+from .session import Session, default_session
+
+
+def generate(env: Any, session: Session | None = None, **_: Any) -> None:
+    """Set the variables and the builder; a session given to the environment already is kept."""
+    if session is not None or "IRON_SESSION" not in env:
+        env["IRON_SESSION"] = session or default_session()
+    env["BUILDERS"]["Recipe"] = engine.Builder(
+        action=EnvironmentAction(), emitter=nodes.named_targets, name="Recipe"
+    )
+
+
+def exists(env: Any) -> bool:
+    return True
+
+
+class EnvironmentAction(nodes.RecipeAction):
+    """A RecipeAction that finds session and recipe in the construction environment."""
+
+    def __init__(self) -> None:
+        super().__init__(None, _from_environment)
+
+    def session_of(self, env: Any) -> Session:
+        session: Session = env["IRON_SESSION"]
+        return session
+
+
+def _from_environment(target: list[str], source: list[str], env: Any) -> Recipe:
+    recipe = env["recipe"]
+    if isinstance(recipe, Recipe):
+        return recipe
+    made: Recipe = recipe(target, source, env)
+    return made
