@@ -1,0 +1,312 @@
+"""Does a design fit the real device? A check of its own: the emulator itself has no such limits.
+
+The numbers are those of mlir-aie's target models (include/aie/Dialect/AIE/IR/AIETargetModel.h and
+lib/Dialect/AIE/IR/AIETargetModel.cpp, August 2026): AIE2 and AIE2P, which agree in all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from iron.ir.core import Operation
+
+from . import reading as r
+from .errors import HostError
+from .explicit import bd_of, lower_device, next_block
+from .network import Bd, Buffer, Channel, Dimension, Tile
+from .state import DIRECTIONS, Lowering
+
+
+class LimitError(Exception):
+    """The design needs more than the device has. `faults` are the single complaints."""
+
+    def __init__(self, faults: Sequence[str]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(self.faults))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Of one kind of tile; bytes, counts and bits of the descriptor's fields."""
+
+    memory: int
+    channels: int  # of each direction
+    bds: int
+    locks: int
+    dims: int
+    length_words: int  # of one descriptor
+    wrap_bits: int
+    step_bits: int
+
+
+LIMITS = {
+    "core": Limits(0x10000, 2, 16, 16, 3, (1 << 14) - 1, 8, 13),
+    "mem": Limits(0x80000, 6, 48, 64, 4, (1 << 17) - 1, 10, 17),
+    "shim": Limits(0, 2, 16, 16, 3, (1 << 32) - 1, 10, 20),
+}
+DEFAULT_STACK = 0x400
+MAX_LOCK_VALUE = 0x3F
+MAX_ITERATIONS = 64  # a field of 6 bits, one less than the number
+MAX_REPEAT = 255  # a field of 8 bits, executions after the first
+ROWS = 6
+COLUMNS = {"npu1": 4, "npu2": 8}
+
+
+def check_limits(module: Operation) -> None:
+    """LimitError with every place where a device of the module is asked for more than it has."""
+    faults: list[str] = []
+    for op in module.body.operations:
+        if op.name == "aie.device":
+            faults += device_faults(op)
+    if faults:
+        raise LimitError(faults)
+
+
+def device_faults(device: Operation) -> list[str]:
+    from .design import device_name
+
+    name = device_name(device)
+    s = Lowering(device, name)
+    try:
+        lower_device(s)
+    except HostError:
+        return []  # what cannot be lowered is told when it is run
+    faults = list(place_faults(s, name))
+    stacks = {}
+    for core in s.each("aie.core"):
+        tile = s.tile(core, r.single(core, "tile"))
+        stacks[tile.key] = r.integer(core, "stack_size", DEFAULT_STACK)
+    for tile in s.tiles.values():
+        faults += memory_faults(s, tile, stacks.get(tile.key, 0))
+        faults += channel_faults(s, tile)
+        faults += lock_faults(s, tile)
+        faults += bd_count_faults(s, tile)
+    for channel in s.network.channels:
+        for task in channel.tasks:
+            for bd in task.bds:
+                faults += bd_faults(channel, bd, channel.where)
+    for sequence in s.each("aie.runtime_sequence", "aiex.runtime_sequence"):
+        faults += sequence_faults(s, sequence)
+    return list(dict.fromkeys(faults))
+
+
+def at(where: str) -> str:
+    return f" ({where})" if where else ""
+
+
+def place_faults(s: Lowering, name: str) -> Iterator[str]:
+    m = re.fullmatch(r"(npu[12])(?:_(\d)col)?", name)
+    if m is None:
+        return
+    columns = int(m[2] or COLUMNS[m[1]])
+    for op in s.each("aie.tile", "aie.logical_tile"):
+        tile = s.tiles[id(op.result)]
+        if tile.column is None or tile.row is None:
+            continue
+        if tile.column >= columns or tile.row >= ROWS:
+            yield (f"tile {tile}: {name} has {columns} columns and {ROWS} rows{at(r.where(op))}")
+
+
+def memory_faults(s: Lowering, tile: Tile, stack: int) -> list[str]:
+    mine = [b for b in s.network.buffers if b.tile == tile]
+    limit = LIMITS[tile.kind].memory
+    used = stack + sum(b.nbytes for b in mine)
+    if used <= limit:
+        return []
+    if tile.kind == "shim":
+        return [f"tile {tile}: a shim tile has no data memory, but holds {names(mine)}"]
+    reserved = f", {stack} of them stack" if stack else ""
+    return [
+        f"tile {tile}: {used} bytes of data memory are used{reserved}, the tile has {limit}; "
+        f"the largest: {names(sorted(mine, key=lambda b: -b.nbytes)[:5])}"
+    ]
+
+
+def names(buffers: Sequence[Buffer]) -> str:
+    return ", ".join(f"{b.name} {b.nbytes} bytes{at(b.where)}" for b in buffers)
+
+
+def channel_faults(s: Lowering, tile: Tile) -> Iterator[str]:
+    limit = LIMITS[tile.kind].channels
+    for direction in DIRECTIONS:
+        used = [c for c in s.network.channels if c.tile == tile and c.direction == direction]
+        if len(used) > limit or any(c.index >= limit for c in used):
+            what = "out of" if direction == "MM2S" else "into"
+            users = ", ".join(f"{c.fifo or c.symbol or c.index}{at(c.where)}" for c in used)
+            yield (
+                f"tile {tile}: {len(used)} DMA channels {what} the tile's memory ({direction}) "
+                f"are used, it has {limit}: {users}"
+            )
+
+
+def lock_faults(s: Lowering, tile: Tile) -> Iterator[str]:
+    mine = [k for k in s.network.locks if k.tile == tile]
+    limit = LIMITS[tile.kind].locks
+    if len(mine) > limit:
+        users = ", ".join(dict.fromkeys(f"{k.fifo or k.name}{at(k.where)}" for k in mine))
+        yield f"tile {tile}: {len(mine)} locks are used, it has {limit}: {users}"
+    for k in mine:
+        if k.value > MAX_LOCK_VALUE:
+            yield (
+                f"tile {tile}: lock {k.name} starts at {k.value}, a lock counts to "
+                f"{MAX_LOCK_VALUE}{at(k.where)}"
+            )
+
+
+def bd_count_faults(s: Lowering, tile: Tile) -> Iterator[str]:
+    counts = {
+        c.name: (c, sum(len(t.bds) for t in c.tasks)) for c in s.network.channels if c.tile == tile
+    }
+
+    def over(chosen: Callable[[Channel], bool], limit: int, which: str) -> Iterator[str]:
+        mine = [(c, n) for c, n in counts.values() if n and chosen(c)]
+        used = sum(n for _, n in mine)
+        if used > limit:
+            users = ", ".join(f"{c.fifo or c.name} {n}{at(c.where)}" for c, n in mine)
+            yield (
+                f"tile {tile}: {used} buffer descriptors are used{which}, it has {limit}: {users}"
+            )
+
+    limit = LIMITS[tile.kind].bds
+    if tile.kind == "mem":  # half of them serve the even channels, half the odd ones
+        yield from over(lambda c: c.index % 2 == 0, limit // 2, " by channels of even number")
+        yield from over(lambda c: c.index % 2 == 1, limit // 2, " by channels of odd number")
+    else:
+        yield from over(lambda c: True, limit, "")
+
+
+def bd_faults(channel: Channel, bd: Bd, where: str) -> Iterator[str]:
+    """Can the fields of a descriptor hold what it says?"""
+    limits = LIMITS[channel.tile.kind]
+    what = f"tile {channel.tile}: {channel.fifo or channel.symbol or channel.name}: "
+    tail = at(where)
+    nbytes = bd.length * bd.element
+    if nbytes % 4 or (bd.offset * bd.element) % 4:
+        yield (
+            f"{what}a transfer of {nbytes} bytes from byte {bd.offset * bd.element}: the DMA moves "
+            f"whole words of 4 bytes{tail}"
+        )
+    if nbytes // 4 > limits.length_words:
+        yield f"{what}{nbytes} bytes in one transfer, at most {limits.length_words * 4}{tail}"
+    if bd.iteration is not None and bd.iteration[0] > MAX_ITERATIONS:
+        yield f"{what}{bd.iteration[0]} iterations, at most {MAX_ITERATIONS}{tail}"
+    dims = bd.dims
+    if len(dims) > limits.dims:
+        yield f"{what}{len(dims)} dimensions, a descriptor there has {limits.dims}{tail}"
+    if contiguous(dims) and not any(d.before or d.after for d in dims):
+        return  # goes as a linear transfer
+    words = max(1, 4 // bd.element)
+    for i, d in enumerate(dims):
+        innermost = i == len(dims) - 1
+        outermost = i == 0 and len(dims) == limits.dims
+        if innermost and bd.element < 4 and (d.stride != 1 or d.size % words) and d.size > 1:
+            yield (
+                f"{what}the innermost dimension, {d.size} elements of {bd.element} bytes with a "
+                f"stride of {d.stride}, is not made of whole words of 4 bytes{tail}"
+            )
+        elif not innermost and d.size > 1 and (d.stride * bd.element) % 4:
+            yield (
+                f"{what}a stride of {d.stride} elements of {bd.element} bytes is not a multiple "
+                f"of 4 bytes{tail}"
+            )
+        size = d.size // words if innermost else d.size
+        if size >= 1 << limits.wrap_bits and not outermost:
+            yield (
+                f"{what}a dimension of size {d.size}, at most "
+                f"{((1 << limits.wrap_bits) - 1) * (words if innermost else 1)}{tail}"
+            )
+        step = d.stride * bd.element // 4
+        if d.size > 1 and step > 1 << limits.step_bits:
+            yield (
+                f"{what}a stride of {d.stride} elements, at most "
+                f"{(1 << limits.step_bits) * 4 // bd.element}{tail}"
+            )
+
+
+def contiguous(dims: Sequence[Dimension]) -> bool:
+    step = 1
+    for d in reversed(dims):
+        if d.size > 1 and d.stride != step:
+            return False
+        step *= d.size
+    return True
+
+
+# ---- the runtime sequence
+def sequence_faults(s: Lowering, sequence: Operation) -> Iterator[str]:
+    """Descriptors of the sequence, as far as they are constants, and how many of them a shim
+    holds at once: from the configuration of a task to its await or free."""
+    held: dict[int, tuple[str, int]] = {}
+    told: set[str] = set()
+    for op in sequence.body.operations:
+        if op.name in ("aiex.dma_configure_task_for", "aiex.dma_configure_task"):
+            channel = task_channel(s, op)
+            if channel is None:
+                continue
+            bds = list(task_bds(op, channel))
+            for bd in bds:
+                yield from bd_faults(channel, bd, r.where(op))
+            repeat = r.integer(op, "repeat_count", 0)
+            if repeat > MAX_REPEAT:
+                yield (
+                    f"tile {channel.tile}: {channel.fifo or channel.symbol}: a task repeated "
+                    f"{repeat} times, at most {MAX_REPEAT}{at(r.where(op))}"
+                )
+            held[id(op.results[0])] = (channel.tile.key, max(1, len(bds)))
+            used = sum(n for key, n in held.values() if key == channel.tile.key)
+            limit = LIMITS[channel.tile.kind].bds
+            if used > limit and channel.tile.key not in told:
+                told.add(channel.tile.key)
+                yield (
+                    f"tile {channel.tile}: the sequence holds {used} buffer descriptors at once, "
+                    f"the tile has {limit}; wait for or free tasks before{at(r.where(op))}"
+                )
+        elif op.name in ("aiex.dma_await_task", "aiex.dma_free_task"):
+            held.pop(id(op.operands[0]), None)
+
+
+def task_channel(s: Lowering, op: Operation) -> Channel | None:
+    try:
+        if op.name.endswith("_for"):
+            return s.channel_named(op, r.symbol(op, "alloc"))
+        tile = s.tile(op, r.single(op, "tile"))
+        direction = DIRECTIONS[r.integer(op, "direction")]
+        return s.channel(tile, direction, r.integer(op, "channel"))
+    except HostError:
+        return None
+
+
+def task_bds(op: Operation, channel: Channel) -> Iterator[Bd]:
+    """The task's descriptors whose numbers are constants."""
+    block = op.region.entry
+    seen = []
+    while block is not None and block not in seen:
+        seen.append(block)
+        bd = bd_of(block)
+        following = next_block(block)
+        if bd is not None:
+            sizes = r.mixed(bd, "sizes", "static_sizes")
+            steps = r.mixed(bd, "strides", "static_strides")
+            pairs = list(zip(sizes, steps, strict=True))
+            pairs = pairs or [*r.dimensions(bd.attributes.get("dimensions"))]
+            dims = [Dimension(n, t) for n, t in pairs if isinstance(n, int) and isinstance(t, int)]
+            iteration = None
+            if len(dims) == 4 and channel.tile.kind != "mem":
+                first, *dims = dims
+                if first.stride:
+                    iteration = (first.size, first.stride, 0)
+            type = r.memref(bd, r.required(bd, "buffer").type)
+            offset = r.number_or_value(bd, "offset", "static_offset") or 0
+            length = r.number_or_value(bd, "len", "static_len")
+            if len(dims) >= len(pairs) - 1 and isinstance(offset, int):
+                yield Bd(
+                    Buffer("", channel.tile, 0),
+                    offset,
+                    length if isinstance(length, int) else 0,
+                    r.element_bytes(bd, type.element),
+                    tuple(dims),
+                    iteration,
+                )
+        block = following  # type: ignore[assignment]

@@ -1,0 +1,211 @@
+"""What bodies do besides computing: memory and its views, functions, ObjectFifos, locks, streams.
+
+Owns one method for each of these operations.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from iron.ir.core import Operation, Value, defining_op
+from iron.ir.types import DYNAMIC, MemRefType
+
+from . import reading as r
+from .cpp import Writer, local
+from .cpp_ops import ctype
+from .errors import refuse
+
+
+class Body(Writer):
+    # ---- functions
+    def do_func_call(self, op: Operation) -> None:
+        name = r.symbol(op, "callee")
+        self.called.setdefault(name, op)
+        values = [self.value(op, v) for v in op.operands]
+        target = self.callee(op, name)
+        if target.startswith("f_"):
+            values.insert(0, "c")
+        call = f"{target}({', '.join(values)})"
+        if len(op.results) > 1:
+            raise refuse(op, "a function with several results cannot be called")
+        if op.results:
+            self.let(op, op.results[0], call)
+        else:
+            self.write(call + ";")
+
+    def callee(self, op: Operation, name: str) -> str:
+        return f"k_{name}"
+
+    def do_func_return(self, op: Operation) -> None:
+        values = [self.value(op, v) for v in op.operands]
+        self.write(f"return {values[0]};" if values else "return;")
+
+    # ---- memory
+    def element(self, op: Operation, base: Value, indices: Sequence[Value]) -> str:
+        type = r.memref(op, base.type)
+        terms = []
+        for index, stride in zip(indices, strides(op, type), strict=True):
+            text = self.value(op, index)
+            if text == "0":
+                continue
+            terms.append(text if stride == 1 else f"{text} * {stride}")
+        return f"{self.value(op, base)}[{' + '.join(terms) or '0'}]"
+
+    def do_memref_load(self, op: Operation) -> None:
+        self.let(op, op.results[0], self.element(op, op.operands[0], op.operands[1:]))
+
+    def do_memref_store(self, op: Operation) -> None:
+        value, base, *indices = op.operands
+        self.write(f"{self.element(op, base, indices)} = {self.value(op, value)};")
+
+    def alias(self, op: Operation) -> None:
+        self.let(op, op.results[0], self.value(op, op.operands[0]))
+
+    do_memref_cast = alias
+    do_memref_collapse_shape = alias
+    do_memref_expand_shape = alias
+    do_memref_memory_space_cast = alias
+
+    def do_memref_assume_alignment(self, op: Operation) -> None:
+        if op.results:
+            self.alias(op)
+
+    def do_memref_subview(self, op: Operation) -> None:
+        steps = strides(op, r.memref(op, r.required(op, "source").type))
+        self.view(op, steps)
+
+    def do_memref_reinterpret_cast(self, op: Operation) -> None:
+        self.view(op, [1])
+
+    def view(self, op: Operation, steps: Sequence[int]) -> None:
+        terms = []
+        for offset, step in zip(r.mixed(op, "offsets", "static_offsets"), steps, strict=True):
+            text = str(offset) if isinstance(offset, int) else self.value(op, offset)
+            if text != "0":
+                terms.append(text if step == 1 else f"{text} * {step}")
+        strides(op, r.memref(op, op.results[0].type))  # must be known
+        base = self.value(op, r.required(op, "source"))
+        self.let(op, op.results[0], " + ".join([base, *terms]))
+
+    def do_memref_alloca(self, op: Operation) -> None:
+        type = r.memref(op, op.results[0].type)
+        if id(op.results[0]) in self.hoisted or op.operands:
+            raise refuse(op, "memory on the stack must have a fixed size and stay in its block")
+        name = self.names[id(op.results[0])] = self.fresh()
+        self.write(f"{ctype(op, type.element)} {name}[{max(1, type.size)}];")
+
+    do_memref_alloc = do_memref_alloca
+
+    def do_memref_copy(self, op: Operation) -> None:
+        source, target = op.operands
+        type = r.memref(op, source.type)
+        dense = dense_strides(type.shape)
+        if strides(op, type) != dense or strides(op, r.memref(op, target.type)) != dense:
+            raise refuse(op, "only contiguous memory can be copied")
+        nbytes = r.size_in_bytes(op, type)
+        self.write(f"std::memmove({self.value(op, target)}, {self.value(op, source)}, {nbytes});")
+
+    def do_memref_get_global(self, op: Operation) -> None:
+        name = r.symbol(op, "name")
+        self.called.setdefault(f"global {name}", op)
+        self.let(op, op.results[0], f"g_{name}")
+
+    # ---- cores
+    def end(self, op: Operation, port: int) -> int:
+        """The side of the ObjectFifo an acquire or release speaks of."""
+        fifo = r.symbol(op, "objFifo_name")
+        word = "produce" if port == 0 else "consume"
+        key = (fifo, word, self.tile.key if self.tile else "")
+        found = self.s.ends.get(key)
+        if found is None:
+            sides = [f"{p} on {t}" for f, p, t in self.s.ends if f == fifo]
+            raise refuse(
+                op,
+                f"a core on tile {key[2]} cannot {word} objects of fifo '{fifo}'"
+                + (f"; it has: {', '.join(sides)}" if sides else ""),
+            )
+        return local(self.uses.ends, found)
+
+    def do_aie_objectfifo_acquire(self, op: Operation) -> None:
+        end = self.end(op, r.integer(op, "port"))
+        call = f"iron::acquire(c, {end}, {r.integer(op, 'size')}, {self.site(op)})"
+        result = op.results[0]
+        if id(result) in self.hoisted:
+            self.write(f"{self.names[id(result)]} = {call};")
+            return
+        name = self.names[id(result)] = self.fresh("first")
+        self.write(f"int64_t {name} = {call};")
+
+    def do_aie_objectfifo_subview_access(self, op: Operation) -> None:
+        subview = r.required(op, "subview")
+        acquire = defining_op(subview)
+        if acquire is None or acquire.name != "aie.objectfifo.acquire":
+            raise refuse(op, "its subview is not the result of an acquire")
+        index = r.integer(op, "index")
+        if index >= r.integer(acquire, "size"):
+            raise refuse(op, f"object {index} is none of the {r.integer(acquire, 'size')} acquired")
+        end = self.end(acquire, r.integer(acquire, "port"))
+        element = ctype(op, r.memref(op, op.results[0].type).element)
+        self.let(
+            op,
+            op.results[0],
+            f"iron::object<{element}>(c, {end}, {self.value(op, subview)}, {index})",
+        )
+
+    def do_aie_objectfifo_release(self, op: Operation) -> None:
+        end = self.end(op, r.integer(op, "port"))
+        self.write(f"iron::release(c, {end}, {r.integer(op, 'size')}, {self.site(op)});")
+
+    def do_aie_use_lock(self, op: Operation) -> None:
+        lock = self.lock(self.s.lock(op, r.single(op, "lock")))
+        amount = r.number_or_value(op, "value", "value")
+        if amount is None:
+            raise refuse(op, "has no value")
+        text = str(amount) if isinstance(amount, int) else self.value(op, amount)
+        action = r.integer(op, "action")
+        if action == 1:
+            self.write(f"iron::release_lock(c, {lock}, {text});")
+        else:
+            word = "acquire_equal" if action == 0 else "acquire_at_least"
+            self.write(f"iron::{word}(c, {lock}, {text}, {self.site(op)});")
+
+    def do_aie_put_stream(self, op: Operation) -> None:
+        channel, value = op.operands
+        type = ctype(op, value.type)
+        name = self.fresh("word")
+        self.write(f"{type} {name} = {self.value(op, value)};")
+        self.write(f"c.site = {self.site(op)};")
+        self.write(f"iron_api->stream_put({self.value(op, channel)}, &{name}, sizeof {name}, 0);")
+
+    def do_aie_get_stream(self, op: Operation) -> None:
+        type = ctype(op, op.results[0].type)
+        name = self.fresh("word")
+        self.write(f"{type} {name};")
+        self.write(f"c.site = {self.site(op)};")
+        channel = self.value(op, op.operands[0])
+        self.write(f"iron_api->stream_get({channel}, &{name}, sizeof {name});")
+        self.let(op, op.results[0], name)
+
+
+def dense_strides(shape: Sequence[int]) -> list[int]:
+    out, step = [], 1
+    for extent in reversed(shape):
+        out.append(step)
+        step *= extent
+    return out[::-1]
+
+
+_STRIDED = re.compile(r"#?(?:builtin\.)?strided<\s*\[([^\]]*)\]")
+
+
+def strides(op: Operation, type: MemRefType) -> list[int]:
+    """Steps between elements of each dimension, in elements."""
+    if type.layout is None:
+        if any(d == DYNAMIC for d in type.shape[1:]):
+            raise refuse(op, f"{type} has strides that are not known")
+        return dense_strides(type.shape)
+    m = _STRIDED.match(str(type.layout))
+    if m is None or "?" in m[1]:
+        raise refuse(op, f"{type} has strides that are not known")
+    return [int(x) for x in m[1].split(",") if x.strip()]

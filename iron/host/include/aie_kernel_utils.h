@@ -1,0 +1,3 @@
+// Some kernels take the loop hints from here.
+#pragma once
+#include "aie_api/aie.hpp"

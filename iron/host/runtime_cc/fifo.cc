@@ -1,0 +1,27 @@
+#include "fifo.h"
+
+#include "fiber.h"
+
+namespace iron {
+
+int64_t End::hold(int32_t count) {
+  if (count > held) {
+    if (count > (int32_t)buffers.size())
+      fail(Fiber::current->name + " acquires " + std::to_string(count) + " objects of '" + fifo +
+           "', whose depth there is " + std::to_string(buffers.size()));
+    if (acquires) acquire(acquires, (count - held) * repeat, false);
+    held = count;
+  }
+  return head;
+}
+
+void End::give(int32_t count) {
+  if (count > held)
+    fail(Fiber::current->name + " releases " + std::to_string(count) + " objects of '" + fifo +
+         "' but holds " + std::to_string(held));
+  held -= count;
+  head = (head + count) % (int32_t)buffers.size();
+  if (releases) releases->add(count * repeat);
+}
+
+}  // namespace iron

@@ -1,0 +1,23 @@
+// Shared objects of bodies and kernels. Every core gets a copy of its own, so that static data of
+// kernels is per core, as it is on the array.
+#pragma once
+#include <map>
+#include <string>
+
+#include "fiber.h"
+
+namespace iron {
+
+class Images {
+ public:
+  Images(std::string directory, const Api *api) : directory_(std::move(directory)), api_(api) {}
+  // Load `<directory>/<image>.so` once more and find a body in it; a message or empty.
+  std::string bind(const std::string &image, const std::string &body, Body &found);
+
+ private:
+  std::string directory_;
+  const Api *api_;
+  std::map<std::string, int> loads_;
+};
+
+}  // namespace iron

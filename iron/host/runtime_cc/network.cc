@@ -1,0 +1,373 @@
+#include "network.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <stdexcept>
+
+#include "image.h"
+
+namespace iron {
+
+Network *network = nullptr;
+
+namespace {
+
+constexpr size_t kStackBytes = 1 << 20;
+
+std::string unquote(const std::string &s) {
+  std::string out;
+  for (size_t i = 0; i < s.size(); i++) {
+    if (s[i] == '%' && i + 2 < s.size()) {
+      out += (char)std::stoi(s.substr(i + 1, 2), nullptr, 16);
+      i += 2;
+    } else {
+      out += s[i];
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> split(const std::string &s, char at) {
+  std::vector<std::string> parts;
+  for (size_t from = 0; from < s.size();) {
+    size_t to = s.find(at, from);
+    if (to == std::string::npos) to = s.size();
+    if (to > from || at != ' ') parts.push_back(s.substr(from, to - from));
+    from = to + 1;
+  }
+  return parts;
+}
+
+// One line: a word, then key=value fields and bare words.
+struct Line {
+  std::string kind;
+  std::vector<std::pair<std::string, std::string>> fields;
+  std::vector<std::string> bare;
+
+  explicit Line(const std::string &text) {
+    for (const std::string &word : split(text, ' ')) {
+      size_t eq = word.find('=');
+      if (kind.empty())
+        kind = word;
+      else if (eq == std::string::npos)
+        bare.push_back(word);
+      else
+        fields.emplace_back(word.substr(0, eq), word.substr(eq + 1));
+    }
+  }
+  const std::string *find(const char *key) const {
+    for (auto &f : fields)
+      if (f.first == key) return &f.second;
+    return nullptr;
+  }
+  bool has(const char *key) const { return find(key) != nullptr; }
+  std::string raw(const char *key) const {
+    const std::string *s = find(key);
+    return s ? *s : "";
+  }
+  std::string text(const char *key) const { return unquote(raw(key)); }
+  int64_t number(const char *key, int64_t otherwise = 0) const {
+    const std::string *s = find(key);
+    return s ? std::stoll(*s) : otherwise;
+  }
+};
+
+// Things by their name in the table.
+template <class T> class Names {
+ public:
+  void add(const std::string &name, T *thing) { all_[name] = thing; }
+  T *find(const std::string &name) const {
+    auto at = all_.find(name);
+    return at == all_.end() ? nullptr : (T *)at->second;
+  }
+  T *operator[](const std::string &name) const {
+    T *thing = find(name);
+    if (!thing) throw std::runtime_error("nothing is called '" + name + "'");
+    return thing;
+  }
+
+ private:
+  std::map<std::string, void *> all_;
+};
+
+class Reader {
+ public:
+  explicit Reader(Network &n) : n_(n) {}
+
+  void line(const Line &l) {
+    if (l.kind == "device") {
+      n_.device = l.bare.empty() ? "" : l.bare[0];
+    } else if (l.kind == "buffer") {
+      buffer(l);
+    } else if (l.kind == "data") {
+      data(l);
+    } else if (l.kind == "lock") {
+      lock(l);
+    } else if (l.kind == "channel") {
+      channel(l);
+    } else if (l.kind == "port") {
+      port(l);
+    } else if (l.kind == "task") {
+      auto task = std::make_unique<Task>();
+      task->channel = channels_[l.raw("channel")];
+      task->repeat = (int32_t)l.number("repeat");
+      task_ = task.get();
+      task->channel->program.push_back(std::move(task));
+    } else if (l.kind == "bd") {
+      bd(l);
+    } else if (l.kind == "route") {
+      route(l);
+    } else if (l.kind == "end") {
+      end(l);
+    } else if (l.kind == "core") {
+      core(l);
+    } else if (l.kind == "sites") {
+      for (const std::string &s : l.bare) body_->sites.push_back(s == "-" ? "" : unquote(s));
+    } else if (l.kind == "cascade") {
+      cascade(l);
+    } else if (l.kind == "sequence") {
+      n_.sequence.image = l.text("image");
+      resources(n_.sequence, l);
+      body_ = &n_.sequence;
+    } else if (l.kind == "argument") {
+      n_.sequence.parameters.push_back(
+          {l.text("dtype"), l.number("bytes", -1), l.number("scalar") != 0});
+    } else if (l.kind != "iron-network" && l.kind[0] != '#') {
+      throw std::runtime_error("unknown entry '" + l.kind + "'");
+    }
+  }
+
+ private:
+  void buffer(const Line &l) {
+    auto b = std::make_unique<Buffer>();
+    b->name = unquote(l.bare.at(0));
+    b->tile = l.text("tile");
+    b->bytes = l.number("bytes");
+    b->store = std::make_unique<uint8_t[]>((size_t)b->bytes + 128);  // zeroed
+    b->data = (uint8_t *)(((uintptr_t)b->store.get() + 63) & ~(uintptr_t)63);
+    buffers_.add(l.bare[0], b.get());
+    n_.buffers.push_back(std::move(b));
+  }
+
+  void data(const Line &l) {
+    Buffer *b = buffers_[l.bare.at(0)];
+    const std::string &hex = l.bare.at(1);
+    size_t n = hex.size() / 2;
+    int64_t at = l.number("at");
+    if (at < 0 || at + (int64_t)n > b->bytes) throw std::runtime_error("data beyond its buffer");
+    for (size_t i = 0; i < n; i++)
+      b->data[(size_t)at + i] = (uint8_t)std::stoi(hex.substr(2 * i, 2), nullptr, 16);
+    int64_t repeat = l.number("repeat", 1);
+    for (int64_t k = 1; k < repeat; k++) std::memcpy(b->data + at + k * (int64_t)n, b->data + at, n);
+  }
+
+  void lock(const Line &l) {
+    auto k = std::make_unique<Lock>();
+    k->name = l.has("text") ? l.text("text") : unquote(l.bare.at(0));
+    k->tile = l.text("tile");
+    k->fifo = l.text("fifo");
+    k->where = l.text("where");
+    k->initial = k->value = (int32_t)l.number("value");
+    locks_.add(l.bare.at(0), k.get());
+    n_.locks.push_back(std::move(k));
+  }
+
+  void channel(const Line &l) {
+    auto c = std::make_unique<Channel>();
+    c->tile = l.text("tile");
+    c->sends = l.raw("dir") == "MM2S";
+    c->index = (int32_t)l.number("index");
+    c->shim = l.number("shim") != 0;
+    c->fifo = l.text("fifo");
+    c->symbol = l.text("symbol");
+    c->where = l.text("where");
+    c->name = "DMA " + c->tile + " " + l.raw("dir") + " " + std::to_string(c->index);
+    std::string of = !c->fifo.empty() ? c->fifo : c->symbol;
+    if (!of.empty()) c->name += " ('" + of + "')";
+    uint32_t pad = (uint32_t)l.number("pad");
+    std::memcpy(c->pad, &pad, 4);
+    std::memcpy(c->pad + 4, &pad, 4);
+    channels_.add(l.bare.at(0), c.get());
+    streams_.add(l.bare[0], static_cast<Port *>(c.get()));
+    n_.channels.push_back(std::move(c));
+  }
+
+  void port(const Line &l) {
+    auto p = std::make_unique<CorePort>();
+    p->tile = l.text("tile");
+    p->sends = l.raw("dir") == "out";
+    p->index = (int32_t)l.number("index");
+    p->name = "stream port " + std::to_string(p->index) + " of core " + p->tile;
+    streams_.add(l.bare.at(0), static_cast<Port *>(p.get()));
+    n_.ports.push_back(std::move(p));
+  }
+
+  std::vector<LockUse> uses(const std::string &text) {
+    std::vector<LockUse> out;
+    for (const std::string &use : split(text, '|')) {
+      std::vector<std::string> f = split(use, ':');
+      out.push_back({locks_[f.at(0)], (int32_t)std::stoi(f.at(1)), f.size() > 2 && f[2] == "eq"});
+    }
+    return out;
+  }
+
+  void bd(const Line &l) {
+    Bd b;
+    Buffer *buffer = buffers_[l.raw("buffer")];
+    b.base = buffer->data;
+    b.offset = l.number("offset");
+    b.length = l.number("length");
+    b.element = (int32_t)l.number("element", 1);
+    for (const std::string &d : split(l.raw("dims"), '|')) {
+      std::vector<std::string> f = split(d, ':');
+      Dimension dim{std::stoll(f.at(0)), std::stoll(f.at(1))};
+      if (f.size() > 3) {
+        dim.before = std::stoi(f[2]);
+        dim.after = std::stoi(f[3]);
+      }
+      b.dims.push_back(dim);
+    }
+    std::vector<std::string> it = split(l.raw("iteration"), ':');
+    if (it.size() == 3) {
+      b.iteration_size = std::stoll(it[0]);
+      b.iteration_stride = std::stoll(it[1]);
+      b.iteration = std::stoll(it[2]);
+    }
+    b.acquires = uses(l.raw("acquire"));
+    b.releases = uses(l.raw("release"));
+    b.next = (int32_t)l.number("next", -1);
+    std::vector<std::string> packet = split(l.raw("packet"), ':');
+    if (packet.size() == 2) {
+      b.packet = std::stoi(packet[0]);
+      b.packet_type = std::stoi(packet[1]);
+    }
+    b.simplify();
+    int64_t low, high;
+    b.extent(low, high);
+    if (b.bytes() > 0 && (low < 0 || high * b.element > buffer->bytes))
+      throw std::runtime_error("a buffer descriptor of " + task_->channel->name + " reaches elements " +
+                               std::to_string(low) + " to " + std::to_string(high - 1) + " of '" +
+                               buffer->name + "', which has " +
+                               std::to_string(buffer->bytes / b.element));
+    task_->bds.push_back(std::move(b));
+  }
+
+  void route(const Line &l) {
+    Port *from = streams_[l.raw("from")];
+    Route r{(int32_t)l.number("packet", -1), l.number("keep") != 0, {}};
+    for (const std::string &to : split(l.raw("to"), '|')) {
+      Port *sink = streams_[to];
+      r.sinks.push_back(sink);
+      bool known = false;
+      for (Port *f : sink->feeders) known |= f == from;
+      if (!known) sink->feeders.push_back(from);
+    }
+    from->routes.push_back(std::move(r));
+  }
+
+  void end(const Line &l) {
+    auto e = std::make_unique<End>();
+    e->fifo = l.text("fifo");
+    e->port = l.raw("port");
+    e->where = l.text("where");
+    e->repeat = (int32_t)l.number("repeat", 1);
+    for (const std::string &b : split(l.raw("buffers"), '|'))
+      e->buffers.push_back(buffers_[b]->data);
+    if (l.has("acquire")) e->acquires = locks_[l.raw("acquire")];
+    if (l.has("release")) e->releases = locks_[l.raw("release")];
+    ends_.add(l.bare.at(0), e.get());
+    n_.ends.push_back(std::move(e));
+  }
+
+  void resources(Core &c, const Line &l) {
+    c.body_name = l.text("body");
+    c.where = l.text("where");
+    for (const std::string &s : split(l.raw("ends"), '|')) c.ends.push_back(ends_[s]);
+    for (const std::string &s : split(l.raw("buffers"), '|'))
+      c.buffers.push_back(buffers_[s]->data);
+    for (const std::string &s : split(l.raw("locks"), '|')) c.locks.push_back(locks_[s]);
+    for (const std::string &s : split(l.raw("channels"), '|'))
+      c.channels.push_back(channels_[s]);
+    c.context.ends = c.ends.data();
+    c.context.buffers = c.buffers.data();
+    c.context.locks = c.locks.data();
+    c.context.channels = c.channels.data();
+  }
+
+  void core(const Line &l) {
+    std::string tile = l.text("tile");
+    auto c = std::make_unique<Core>("core " + tile, (int32_t)n_.cores.size());
+    c->tile = tile;
+    c->image = l.text("image");
+    resources(*c, l);
+    for (auto &p : n_.ports)
+      if (p->tile == tile) {
+        p->owner = c.get();
+        c->ports.push_back(p.get());
+      }
+    body_ = c.get();
+    cores_.add(tile, c.get());
+    n_.cores.push_back(std::move(c));
+  }
+
+  void cascade(const Line &l) {
+    auto c = std::make_unique<Cascade>();
+    c->name = "the cascade from " + l.text("from") + " to " + l.text("to");
+    if (Core *from = cores_.find(l.text("from"))) from->cascade_out = c.get();
+    if (Core *to = cores_.find(l.text("to"))) to->cascade_in = c.get();
+    n_.cascades.push_back(std::move(c));
+  }
+
+  Network &n_;
+  Task *task_ = nullptr;
+  Core *body_ = nullptr;
+  Names<Buffer> buffers_;
+  Names<Lock> locks_;
+  Names<Channel> channels_;
+  Names<Port> streams_;
+  Names<End> ends_;
+  Names<Core> cores_;
+};
+
+}  // namespace
+
+std::string Network::read(const std::string &where) {
+  directory = where;
+  std::string path = where + "/design.net";
+  std::FILE *in = std::fopen(path.c_str(), "r");
+  if (!in) return "cannot open " + path;
+  Reader reader(*this);
+  std::string text, why;
+  for (int number = 1, c = 0; c != EOF && why.empty(); number++) {
+    text.clear();
+    while ((c = std::getc(in)) != EOF && c != '\n') text += (char)c;
+    if (text.empty()) continue;
+    try {
+      reader.line(Line(text));
+    } catch (const std::exception &e) {
+      why = path + ":" + std::to_string(number) + ": " + e.what();
+    }
+  }
+  std::fclose(in);
+  return why;
+}
+
+std::string Network::load(const Api *api) {
+  Images images(directory, api);
+  for (auto &c : cores) {
+    std::string why = images.bind(c->image, c->body_name, c->body);
+    if (!why.empty()) return c->name + ": " + why;
+  }
+  if (!sequence.image.empty()) return images.bind(sequence.image, sequence.body_name, sequence.body);
+  return "";
+}
+
+void Network::start_cores() {
+  for (auto &c : channels)
+    for (auto &t : c->program) c->enqueue(t.get());
+  for (auto &c : cores) c->start(c->body, kStackBytes);
+}
+
+}  // namespace iron

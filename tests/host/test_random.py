@@ -1,0 +1,234 @@
+"""Random ObjectFifo graphs against a model in NumPy.
+
+Most graphs have no core: data goes from tile to tile through links, so that only the network
+changes from case to case and nothing is compiled. Cores come with a few fixed bodies.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+
+import numpy as np
+from designs import acquire, core, fifo, link, loop, module, release, sequence, transfer
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+N = 240  # elements that go in
+SIZES = (12, 24, 40, 60, 120)  # of objects; all divide N
+EXAMPLES = int(os.environ.get("IRON_RANDOM_EXAMPLES", "40"))
+
+quick = settings(
+    max_examples=EXAMPLES,
+    deadline=None,
+    derandomize="IRON_RANDOM_EXAMPLES" not in os.environ,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def layouts(n: int) -> st.SearchStrategy[tuple[tuple[int, int], ...]]:
+    """Ways to walk over n elements: a permuted row-major array, or none."""
+    pairs = [(a, n // a) for a in range(2, n) if n % a == 0]
+    two = st.sampled_from(pairs).map(lambda p: ((p[1], 1), (p[0], p[1])))
+    triples = [(a, b, n // a // b) for a, _ in pairs for b in range(2, n) if n // a % b == 0]
+
+    def permuted(t: tuple[int, int, int], order: tuple[int, ...]) -> tuple[tuple[int, int], ...]:
+        strides = (t[1] * t[2], t[2], 1)
+        return tuple((t[k], strides[k]) for k in order)
+
+    three = st.builds(permuted, st.sampled_from(triples), st.permutations((0, 1, 2)).map(tuple))
+    return st.one_of(st.just(()), two, three)
+
+
+def walk(layout: tuple[tuple[int, int], ...], n: int) -> np.ndarray:
+    """Addresses in the order of the stream."""
+    if not layout:
+        return np.arange(n)
+    addresses = np.zeros(1, int)
+    for size, stride in layout:
+        addresses = (addresses[:, None] + np.arange(size) * stride).reshape(-1)
+    return addresses
+
+
+@dataclass
+class Graph:
+    """Text and model grow together, tile by tile."""
+
+    draw: st.DrawFn
+    data: np.ndarray = field(default_factory=lambda: np.arange(N))
+    parts: list[str] = field(default_factory=list)
+    tiles: list[str] = field(default_factory=lambda: [f"{c}_1" for c in range(8)])
+    cores: list[str] = field(
+        default_factory=lambda: [f"{c}_{r}" for c in range(8) for r in range(2, 6)]
+    )
+    count: int = 0
+
+    def name(self) -> str:
+        self.count += 1
+        return "in" if self.count == 1 else f"f{self.count}"
+
+    def depth(self) -> int:
+        return self.draw(st.integers(1, 3))
+
+    def through(self, objects: int, incoming: np.ndarray, outgoing: np.ndarray) -> None:
+        """What a tile does: objects are written in one order and read in another."""
+        rows = self.data.reshape(-1, objects)
+        memory = np.empty_like(rows)
+        memory[:, incoming] = rows
+        self.data = memory[:, outgoing].reshape(-1)
+
+
+@st.composite
+def graphs(draw: st.DrawFn) -> tuple[str, np.ndarray]:
+    g = Graph(draw)
+    element = draw(st.sampled_from(("i8", "i16", "i32", "bf16", "i64")))
+    name, source, size = g.name(), "0_0", draw(st.sampled_from(SIZES))
+    for _ in range(draw(st.integers(1, 3))):
+        kind = draw(st.sampled_from(("forward", "forward", "spread")))
+        tile = g.tiles.pop(0) if kind == "spread" or draw(st.booleans()) else g.cores.pop(0)
+        if kind == "forward":
+            after = draw(st.sampled_from(SIZES))
+            held = max(size, after)
+            fro, to = draw(layouts(held)), draw(layouts(held))
+            following = g.name()
+            g.parts.append(
+                fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()], fro=[fro])
+            )
+            g.parts.append(link(f"@{name}", f"@{following}"))
+            g.through(held, walk(fro, held), walk(to, held))
+            pending = to
+            name, source, size = following, tile, after
+        else:
+            # Apart to several tiles and together again in another order.
+            ways = draw(st.sampled_from([k for k in (2, 3, 4) if size % k == 0]))
+            order = draw(st.permutations(range(ways)))
+            part = size // ways
+            g.parts.append(fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()]))
+            there = [g.name() for _ in order]
+            back = [g.name() for _ in order]
+            stops = [g.cores.pop(0) for _ in order]
+            meeting = g.tiles.pop(0)
+            offsets = ", ".join(str(part * i) for i in range(ways))
+            for a, b, stop in zip(there, back, stops, strict=True):
+                g.parts.append(fifo(a, tile, stop, f"{part}x{element}", [g.depth(), g.depth()]))
+                g.parts.append(fifo(b, stop, meeting, f"{part}x{element}", [g.depth(), g.depth()]))
+                g.parts.append(link(f"@{a}", f"@{b}"))
+            g.parts.append(link(f"@{name}", ", ".join(f"@{n}" for n in there), f"[] [{offsets}]"))
+            following = g.name()
+            g.parts.append(
+                link(", ".join(f"@{back[i]}" for i in order), f"@{following}", f"[{offsets}] []")
+            )
+            g.data = g.data.reshape(-1, ways, part)[:, order].reshape(-1)
+            pending = ()
+            name, source = following, meeting
+        # The fifo that leaves: its layout is that of the tile it leaves.
+        bridge = g.name()
+        tile = g.cores.pop(0)
+        g.parts.append(
+            fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()], to=pending)
+        )
+        g.parts.append(link(f"@{name}", f"@{bridge}"))
+        name, source = bridge, tile
+    target = "0_0"
+    g.parts.append(fifo(name, source, target, f"{size}x{element}", g.depth()))
+    text = module(
+        *g.parts,
+        sequence(
+            [f"{N}x{element}"] * 2,
+            transfer(0, "in", 0, N, f"{N}x{element}"),
+            transfer(1, name, 1, N, f"{N}x{element}", wait=True),
+            wait=[1],
+        ),
+        device="npu2",
+        columns=8,
+    )
+    return text, g.data
+
+
+NUMPY = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "bf16": np.int16, "i64": np.int64}
+
+
+@quick
+@given(graphs())
+def test_graphs_without_cores(build, case):
+    text, order = case
+    element = text.split(f"%a0: memref<{N}x")[1].split(">")[0]
+    design = build(text)
+    x = (np.arange(N) - 100).astype(NUMPY[element])
+    try:
+        for _ in range(2):
+            np.testing.assert_array_equal(design(x, 0 * x)[1], x[order])
+    finally:
+        design.kernel.close()
+
+
+def window(name: str, out: str, n: int, width: int) -> str:
+    """A core that sums `width` objects that follow each other."""
+    code = "%sum0 = arith.constant 0 : i32\n"
+    for k in range(width):
+        code += f"%v{k} = memref.load %{name}{k}[%i] : memref<{n}xi32>\n"
+        code += f"%sum{k + 1} = arith.addi %sum{k}, %v{k} : i32\n"
+    code += f"memref.store %sum{width}, %{out}0[%i] : memref<{n}xi32>"
+    return "\n".join(
+        [
+            acquire(name, "Consume", f"{n}xi32", width),
+            acquire(out, "Produce", f"{n}xi32"),
+            loop("i", n, code),
+            release(name, "Consume"),
+            release(out, "Produce"),
+        ]
+    )
+
+
+@settings(quick, max_examples=max(10, EXAMPLES // 4))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.integers(0, 2), st.booleans()), min_size=1, max_size=4
+    ),
+    st.data(),
+)
+def test_windows_along_a_chain_of_cores(build, stages, data):
+    n, rounds = 8, 20
+    parts, name, source, place = [], "in", "0_0", 0
+    x = np.arange(n * rounds, dtype=np.int32)
+    rows = x.reshape(rounds, n)
+    for i, (width, spare, far) in enumerate(stages):
+        # Two steps up are no neighbours: over DMA. One step: shared memory.
+        place += 1 if i == 0 or not far else 2
+        column, row = divmod(place - 1, 4)
+        tile = f"{column}_{row + 2}"
+        depth = width + spare
+        # A depth for each side, where there are sides: over DMA.
+        over_dma = i == 0 or far or row == 0
+        depths = [data.draw(st.integers(1, 3)), depth] if over_dma else depth
+        parts.append(fifo(name, source, tile, f"{n}xi32", depths))
+        following = f"w{i}"
+        parts.append(core(tile, window(name, following, n, width)))
+        rows = sum(rows[k : len(rows) - width + 1 + k] for k in range(width))
+        name, source = following, tile
+    parts.append(fifo(name, source, "0_0", f"{n}xi32"))
+    total = rows.size
+    design = build(
+        module(
+            *parts,
+            sequence(
+                [f"{n * rounds}xi32", f"{n * rounds}xi32"],
+                transfer(0, "in", 0, n * rounds, f"{n * rounds}xi32"),
+                transfer(1, name, 1, total, f"{n * rounds}xi32", wait=True),
+                wait=[1],
+            ),
+            device="npu2",
+            columns=2,
+        )
+    )
+    try:
+        _, y = design(x, 0 * x)
+    finally:
+        design.kernel.close()
+    np.testing.assert_array_equal(y[:total], rows.reshape(-1))
+
+
+def test_the_model_knows_a_transpose():
+    np.testing.assert_array_equal(
+        np.arange(6)[walk(((3, 1), (2, 3)), 6)], np.arange(6).reshape(2, 3).T.reshape(-1)
+    )
