@@ -1,0 +1,134 @@
+"""Choices about building and running that are not arguments of a design.
+
+`BuildOptions` belong to one design and are given to ``iron.jit``; they take part in its results.
+`RunOptions` say where and how calls run: for the process (`configure`), or for a block of code in
+one thread (``with options(...)``); no result depends on them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+RELOAD = ("auto", "never")
+TARGETS = ("host", "npu")
+
+
+@dataclass(frozen=True)
+class BuildOptions:
+    """How one design is built.
+
+    `compile_flags` and `include_paths` apply to every kernel of the design, before the kernel's
+    own; `object_files` are ready-made objects, found by file name; `source_files` are further
+    files the generator depends on; `use_cache=False` generates and builds anew on every first call
+    of a process. `aiecc_flags`, `full_elf` and `trace_config` concern the npu target only.
+    """
+
+    compile_flags: tuple[str, ...] = ()
+    include_paths: tuple[str, ...] = ()
+    object_files: tuple[str, ...] = ()
+    source_files: tuple[str, ...] = ()
+    aiecc_flags: tuple[str, ...] = ()
+    use_cache: bool = True
+    full_elf: bool = False
+    trace_config: Any = None
+
+    @staticmethod
+    def names() -> frozenset[str]:
+        return frozenset(f.name for f in fields(BuildOptions))
+
+    @staticmethod
+    def of(given: Mapping[str, Any], directory: str) -> BuildOptions:
+        """From keyword arguments; relative paths are those of `directory`, the design's own."""
+        made: dict[str, Any] = {}
+        for name, value in given.items():
+            if name in ("compile_flags", "aiecc_flags"):
+                made[name] = _strings(name, value)
+            elif name in ("include_paths", "object_files", "source_files"):
+                made[name] = tuple(_path(p, directory) for p in _strings(name, value))
+            else:
+                made[name] = value
+        return BuildOptions(**made)
+
+    def key(self) -> tuple[Any, ...]:
+        """What of it the generated design depends on."""
+        return (self.compile_flags, self.include_paths, self.object_files, self.full_elf)
+
+
+def _strings(name: str, value: Sequence[str | os.PathLike[str]] | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, (str, os.PathLike)):
+        raise TypeError(f"{name} is a list, got {value!r}; write {name}=[{os.fspath(value)!r}]")
+    return tuple(os.fspath(v) for v in value)
+
+
+def _path(path: str, directory: str) -> str:
+    """Next to the design's file when something is there, else relative to the working directory."""
+    beside = os.path.normpath(os.path.join(directory, path))
+    return beside if os.path.exists(beside) else os.path.abspath(path)
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where and how calls run.
+
+    `reload`: "auto" looks at a design's inputs before each call, so that an edit is seen by the
+    very next one; "never" trusts what is loaded. `timeout`: seconds one call may take, None for no
+    limit. `target`: "host" or "npu".
+    """
+
+    reload: str = "auto"
+    timeout: float | None = None
+    target: str = "host"
+
+    def __post_init__(self) -> None:
+        if self.reload not in RELOAD:
+            raise ValueError(f"reload={self.reload!r}: it is one of {', '.join(RELOAD)}")
+        if self.target not in TARGETS:
+            raise ValueError(f"target={self.target!r}: it is one of {', '.join(TARGETS)}")
+        if self.timeout is not None and not self.timeout > 0:
+            raise ValueError(f"timeout={self.timeout!r}: it is a positive number of seconds")
+
+
+_scoped: ContextVar[Mapping[str, Any]] = ContextVar("iron_options", default=MappingProxyType({}))
+_configured: dict[str, Any] = {}
+
+
+def configure(**changes: Any) -> RunOptions:
+    """Set run options for the process; the options now in force. See `RunOptions`."""
+    replace(_process_options(), **changes)
+    _configured.update(changes)
+    return current_options()
+
+
+@contextlib.contextmanager
+def options(**changes: Any) -> Iterator[RunOptions]:
+    """Run options for a block of code, in this thread or task only. See `RunOptions`."""
+    inside = {**_scoped.get(), **changes}
+    made = replace(_process_options(), **inside)
+    token = _scoped.set(inside)
+    try:
+        yield made
+    finally:
+        _scoped.reset(token)
+
+
+def current_options() -> RunOptions:
+    made, scoped = _process_options(), _scoped.get()
+    return replace(made, **scoped) if scoped else made
+
+
+def _process_options() -> RunOptions:
+    """What was configured, else what ``IRON_TARGET`` and ``IRON_RELOAD`` say."""
+    named = {
+        name: os.environ[variable]
+        for name, variable in (("target", "IRON_TARGET"), ("reload", "IRON_RELOAD"))
+        if os.environ.get(variable)
+    }
+    return RunOptions(**{**named, **_configured})
