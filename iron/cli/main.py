@@ -1,0 +1,106 @@
+"""Reads the command line and calls the subcommand; errors end with one message and status 1."""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import runpy
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the ``iron`` command; its exit status."""
+    arguments = _parser().parse_args(argv)
+    try:
+        arguments.run(arguments)
+    except Exception as e:
+        if not _expected(e):
+            raise
+        print(f"iron: {e}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _expected(error: Exception) -> bool:
+    """Whether an error says all there is to say to a user; others keep their traceback."""
+    from iron.build import BuildError
+    from iron.jit.generate import GenerationError
+    from iron.jit.scripts import NoSuchDesign
+    from iron.runtime.errors import HostRuntimeError
+    from iron.toolchain.compiler import ToolNotFound
+    from iron.toolchain.symbols import SymbolError
+
+    kinds = (BuildError, GenerationError, NoSuchDesign, HostRuntimeError, ToolNotFound, SymbolError)
+    return isinstance(error, kinds)
+
+
+def _parser() -> argparse.ArgumentParser:
+    from iron import __version__
+
+    parser = argparse.ArgumentParser(
+        prog="iron", description="Build and run AMD AI Engine designs."
+    )
+    parser.add_argument("--version", action="version", version=f"iron {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a Python script that calls designs")
+    run.add_argument("script")
+    run.add_argument("arguments", nargs=argparse.REMAINDER)
+    run.set_defaults(run=_run)
+
+    build = commands.add_parser("build", help="build a design of a Python file without running it")
+    build.add_argument("design", help="file.py, or file.py:name")
+    build.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a compile-time value"
+    )
+    build.add_argument("--device", help="as npu1_1col; otherwise the current device")
+    build.add_argument("--mlir", action="store_true", help="print the MLIR text instead")
+    build.set_defaults(run=_build)
+
+    cache = commands.add_parser("cache", help="the store of results").add_subparsers(
+        required=True, metavar="ACTION"
+    )
+    path = cache.add_parser("path", help="print where results live")
+    path.set_defaults(run=_cache_path)
+    return parser
+
+
+def _run(arguments: argparse.Namespace) -> None:
+    sys.argv = [arguments.script, *arguments.arguments]
+    runpy.run_path(arguments.script, run_name="__main__")
+
+
+def _build(arguments: argparse.Namespace) -> None:
+    from iron.design.current import device_named
+    from iron.jit.scripts import beside, load_design
+    from iron.runtime.device import set_current_device
+
+    path, _, name = arguments.design.partition(":")
+    if arguments.device:
+        set_current_device(device_named(arguments.device))
+    values = dict(_assignment(text) for text in arguments.set)
+    with beside(path):
+        design = load_design(path, name or None)
+        if arguments.mlir:
+            print(design.as_mlir(**values), end="")
+        else:
+            print(design.build(**values).package.directory)
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    """``NAME=VALUE``; the value as a Python literal, else as the text it is."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise SystemExit(f"iron: --set {text}: write it as NAME=VALUE")
+    try:
+        return name, ast.literal_eval(value)
+    except (ValueError, SyntaxError):
+        return name, value
+
+
+def _cache_path(arguments: argparse.Namespace) -> None:
+    from iron.build import store_root
+
+    print(store_root())

@@ -1,0 +1,138 @@
+"""Steps of a scons run that make designs: from a Python file or an MLIR text to named targets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from iron.build import BuildError, Failure, Result, Session, digest
+from iron.build.nodes import DeliverAction, deliver, same_bytes
+
+if TYPE_CHECKING:
+    from iron.jit.generate import Generated
+
+
+@dataclass(frozen=True)
+class DesignRequest:
+    """Which design of a file, with which values, for which device and target."""
+
+    name: str | None
+    values: dict[str, Any]
+    device: str
+    target: str
+    objects: tuple[str, ...]
+
+    def text(self) -> str:
+        from iron.jit.keys import key_text
+
+        parts = (self.name, self.values, self.device, self.target, self.objects)
+        return key_text(parts, "SET")
+
+    def generated(self, session: Session, path: str) -> tuple[Generated, Any]:
+        """The text of the design in `path`, and what builds it (a CompilableDesign or None)."""
+        from iron.jit.generate import Generated
+        from iron.jit.scripts import beside, load_design
+
+        if path.endswith(".mlir"):
+            with open(path, encoding="utf-8") as f:
+                return Generated(f.read(), {}, {}), None
+        with beside(path):
+            design = load_design(path, self.name).compilable
+            bound = design.signature.bind_values(self.values)
+            return design.generated(session, bound, self._device()), design
+
+    def _device(self) -> Any:
+        from iron.design.current import device_named, get_current_device
+
+        return device_named(self.device) if self.device else get_current_device()
+
+    def package(self, session: Session, path: str, take: str) -> Result | None:
+        """The package of the design in `path`; with take="find" None when it is not there."""
+        from iron.toolchain.host import HostToolchain
+
+        generated, design = self.generated(session, path)
+        toolchain: HostToolchain
+        objects: Mapping[str, Any]
+        if design is not None:
+            toolchain, objects = design.toolchain(), design.objects(generated)
+        else:
+            toolchain = HostToolchain.find()
+            objects = {os.path.basename(o): o for o in self.objects}
+        label = _stem(path)
+        if take == "find":
+            return toolchain.find_package(session, generated.text, objects, label)
+        return toolchain.package(session, generated.text, objects, label)
+
+
+def _stem(path: str) -> str:
+    return os.path.splitext(os.path.basename(path))[0]
+
+
+class _FromDesign(DeliverAction):
+    """Common to the steps that start from a design's file.
+
+    Up to date means: what the file says now is in the store, and the targets have its bytes. To
+    know what it says the design is generated, or its record found; no signature of SCons' is asked.
+    """
+
+    def __init__(self, session: Session, request: DesignRequest) -> None:
+        super().__init__()
+        self.session, self.request = session, request
+
+    def signature(self, target: list[str], source: list[str], env: Any) -> str:
+        return digest(type(self).__name__, self.request.text())
+
+    def produce(self, target: list[str], source: list[str], env: Any) -> Result:
+        try:
+            return self.made(target, source[0])
+        except BuildError:
+            raise
+        except Exception as e:
+            reason = f"{type(e).__name__}: {e}"
+            raise BuildError([Failure(_stem(source[0]), source[0], reason)]) from e
+
+    def made(self, target: list[str], source: str) -> Result:
+        raise NotImplementedError
+
+
+class MlirAction(_FromDesign):
+    """A design's MLIR text at a named target."""
+
+    def made(self, target: list[str], source: str) -> Result:
+        generated, _ = self.request.generated(self.session, source)
+        return self.session.keep("mlir", [generated.text], {"aie.mlir": generated.text})
+
+    def find(self, target: list[str], source: list[str], env: Any) -> Result | None:
+        return self.produce(target, source, env)
+
+    def describe(self, target: list[str], source: list[str], env: Any) -> str:
+        return f"generate {os.path.basename(target[0])} from {os.path.basename(source[0])}"
+
+
+class DesignAction(_FromDesign):
+    """A design's package in a directory: the files every package has, which are the targets, and
+    beside them the images of this one."""
+
+    def made(self, target: list[str], source: str) -> Result:
+        result = self.request.package(self.session, source, "make")
+        assert result is not None
+        for output in result.outputs[len(target) :]:
+            deliver(result.path(output), self._beside(target, output))
+        return result
+
+    def find(self, target: list[str], source: list[str], env: Any) -> Result | None:
+        result = self.request.package(self.session, source[0], "find")
+        if result is None:
+            return None
+        rest = result.outputs[len(target) :]
+        intact = all(same_bytes(result.path(o), self._beside(target, o)) for o in rest)
+        return result if intact else None
+
+    def describe(self, target: list[str], source: list[str], env: Any) -> str:
+        return f"design {os.path.basename(os.path.dirname(target[0]))} from {source[0]}"
+
+    @staticmethod
+    def _beside(target: list[str], output: str) -> str:
+        return os.path.join(os.path.dirname(target[0]), output)

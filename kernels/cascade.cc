@@ -1,0 +1,92 @@
+// A matrix product summed along the cores of a cascade, row-major tiles as in matmul.cc:
+//   matmul_scalar_cascade_put_only_IN_OUT: passes A * B on
+//   matmul_scalar_cascade_put_get_IN_OUT:  adds A * B to what comes in and passes it on
+//   matmul_scalar_cascade_get_only_IN_OUT: C += A * B + what comes in
+//   zero_scalar_OUT:                       C = 0
+// -DDIM_M, -DDIM_K, -DDIM_N give the extents, -DIN=i16|bf16 and -DOUT=i16|i32|bf16|f32 the elements.
+#include <aie_api/aie.hpp>
+
+#ifndef DIM_M
+#define DIM_M 64
+#endif
+#ifndef DIM_K
+#define DIM_K 64
+#endif
+#ifndef DIM_N
+#define DIM_N 64
+#endif
+#ifndef IN
+#define IN i16
+#endif
+#ifndef OUT
+#define OUT i32
+#endif
+
+namespace {
+
+using i16 = std::int16_t;
+using i32 = std::int32_t;
+using bf16 = bfloat16;
+using f32 = float;
+
+template <class X> struct Sum { using type = std::int32_t; };
+template <> struct Sum<f32> { using type = float; };
+template <> struct Sum<bf16> { using type = float; };
+using sum = Sum<OUT>::type;
+
+#ifdef __AIENGINE__
+// One word in the first lane of the 512 bits that the stream carries at a time.
+void put(sum value) {
+  std::int32_t word;
+  __builtin_memcpy(&word, &value, 4);
+  put_mcd(upd_elem(undef_v16int32(), 0, word));
+}
+sum get() {
+  const std::int32_t word = ext_elem(get_scd_v16int32(), 0U);
+  sum value;
+  __builtin_memcpy(&value, &word, 4);
+  return value;
+}
+#else
+void put(sum value) {
+  sum lanes[16] = {value};
+  iron_api->cascade_put(lanes, sizeof lanes);
+}
+sum get() {
+  sum lanes[16];
+  iron_api->cascade_get(lanes, sizeof lanes);
+  return lanes[0];
+}
+#endif
+
+template <class Element> void each(const IN *a, const IN *b, Element &&element) {
+  for (int m = 0; m < DIM_M; ++m)
+    for (int n = 0; n < DIM_N; ++n) {
+      sum total = 0;
+      for (int k = 0; k < DIM_K; ++k)
+        total += static_cast<sum>(a[m * DIM_K + k]) * static_cast<sum>(b[k * DIM_N + n]);
+      element(m * DIM_N + n, total);
+    }
+}
+
+}  // namespace
+
+#define JOIN2(a, b) a##_##b
+#define JOIN(a, b) JOIN2(a, b)
+
+extern "C" {
+void JOIN(matmul_scalar_cascade_put_only, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *) {
+  each(a, b, [](int, sum total) { put(total); });
+}
+void JOIN(matmul_scalar_cascade_put_get, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *) {
+  each(a, b, [](int, sum total) { put(total + get()); });
+}
+void JOIN(matmul_scalar_cascade_get_only, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *c) {
+  each(a, b, [c](int at, sum total) {
+    c[at] = static_cast<OUT>(static_cast<sum>(c[at]) + total + get());
+  });
+}
+void JOIN(zero_scalar, OUT)(OUT *c) {
+  for (int i = 0; i < DIM_M * DIM_N; ++i) c[i] = static_cast<OUT>(0);
+}
+}
