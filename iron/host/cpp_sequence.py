@@ -199,6 +199,8 @@ class SequenceBody(Body):
 
     def bd(self, op: Operation, task: str, t: Transfer) -> None:
         r.element_bytes(op, r.memref(op, t.base.type).element)
+        if len(t.sizes) > 4:
+            raise refuse(op, f"has {len(t.sizes)} dimensions, a descriptor has at most 4")
         words = [f"iron::bd({self.value(op, t.base)}, {t.offset}, {t.length})"]
         for i, (size, step) in enumerate(zip(t.sizes, t.strides, strict=True)):
             pad = ", {}, {}".format(*t.padding[i]) if t.padding and any(t.padding[i]) else ""

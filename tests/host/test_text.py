@@ -141,6 +141,10 @@ def test_links_by_the_rules_of_the_hardware_flow():
             "aie.dma_bd: its length is 63 elements, but its inner dimensions describe 64",
         ),
         (
+            [transfer(0, "in", 0, 64, "64xi32", layout=[(2, 32), (2, 16), (2, 8), (2, 4), (4, 1)])],
+            "aie.dma_bd: has 5 dimensions, a descriptor has at most 4",
+        ),
+        (
             [
                 "%a = arith.constant 0 : i32",
                 "aiex.npu.write32(%a, %a) : i32, i32",

@@ -60,7 +60,7 @@ void Cursor::begin(Bd &bd, const uint8_t *pad) {
     shift_ += bd.iteration * bd.iteration_stride;
     bd.iteration = (bd.iteration + 1) % bd.iteration_size;
   }
-  std::fill(index_, index_ + 8, 0);
+  std::fill(index_, index_ + rank_, 0);
   left = bd.bytes();
   locate();
 }

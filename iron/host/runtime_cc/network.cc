@@ -229,6 +229,7 @@ class Reader {
       }
       b.dims.push_back(dim);
     }
+    if (b.dims.size() > 8) throw std::runtime_error("a buffer descriptor has at most 8 dimensions");
     std::vector<std::string> it = split(l.raw("iteration"), ':');
     if (it.size() == 3) {
       b.iteration_size = std::stoll(it[0]);
