@@ -31,6 +31,7 @@ __all__ = [
     "ReloadError",
     "Unkeyable",
     "compile_context",
+    "compileconfig",
     "configure",
     "get_compile_arg",
     "jit",
@@ -60,7 +61,18 @@ def jit(
         return lambda generator: jit(generator, **kwargs)
     chosen = {k: v for k, v in kwargs.items() if k in BuildOptions.names()}
     values = {k: v for k, v in kwargs.items() if k not in chosen}
-    return CallableDesign(mlir_generator, compile_kwargs=values, **chosen)
+    design = CallableDesign(mlir_generator, compile_kwargs=values, **chosen)
+    design.compilable.signature.require_keywords()
+    return design
+
+
+def compileconfig(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
+    """As `jit`, but the `CompilableDesign`, which builds and does not run."""
+    if mlir_generator is None:
+        return lambda generator: compileconfig(generator, **kwargs)
+    chosen = {k: v for k, v in kwargs.items() if k in BuildOptions.names()}
+    values = {k: v for k, v in kwargs.items() if k not in chosen}
+    return CompilableDesign(mlir_generator, compile_kwargs=values, **chosen)
 
 
 class _CallableRoom(types.ModuleType):

@@ -14,11 +14,13 @@ _values: ContextVar[Mapping[str, Any]] = ContextVar(
 
 
 @contextlib.contextmanager
-def compile_context(**values: Any) -> Iterator[None]:
-    """Make `values` available to `get_compile_arg`; the innermost context wins."""
-    token = _values.set({**_values.get(), **values})
+def compile_context(**values: Any) -> Iterator[dict[str, Any]]:
+    """Make `values` available to `get_compile_arg`; the innermost context wins. Gives all that are
+    in force inside."""
+    merged = {**_values.get(), **values}
+    token = _values.set(merged)
     try:
-        yield
+        yield dict(merged)
     finally:
         _values.reset(token)
 

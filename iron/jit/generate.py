@@ -79,9 +79,14 @@ def generate(
 ) -> Generated:
     """Run `generator`; GenerationError when what it returns is no module of a design."""
     name, where = name_and_place(generator)
-    stand_ins = [TensorStandIn(t.name, name) for t in signature.tensors]
-    with use_device(device), compile_context(**values):
-        made = generator(*stand_ins, **values)
+    stand_ins = [TensorStandIn(t.name, name) for t in signature.tensors if not t.by_name]
+    named = {t.name: TensorStandIn(t.name, name) for t in signature.tensors if t.by_name}
+    from iron.design.placed import ambient
+
+    with use_device(device), compile_context(**values), ambient() as written:
+        made = generator(*stand_ins, **named, **values)
+    if made is None and written.operation.body.operations:
+        made = written  # a placed design: it wrote into the ambient module
     operation = getattr(made, "operation", None)
     if operation is None:
         raise GenerationError(
@@ -154,6 +159,13 @@ def _object(f: dict[str, Any]) -> ObjectSpec:
     )
     functions, where = tuple(f.pop("functions")), tuple(f.pop("where"))
     return ObjectSpec(members, functions=functions, where=where, **f)
+
+
+def in_users_terms(error: Exception, lines: Mapping[int, str]) -> Exception:
+    """The same error, its message naming the user's lines instead of the generated text's."""
+    if error.args and isinstance(error.args[0], str):
+        error.args = (relocate(error.args[0], lines), *error.args[1:])
+    return error
 
 
 def relocate(report: str, lines: Mapping[int, str], text_name: str = "aie.mlir") -> str:

@@ -161,7 +161,15 @@ def qualified(cls: type) -> str:
 
 
 def function_text(function: types.FunctionType, text: Callable[[Any], str]) -> str:
-    """A function by what it does and what it closes over: module, name, code, defaults, cells."""
+    """A function by what it does: module, name, code, and everything it reads besides its
+    arguments (defaults, cells, globals, functions it calls), wherever user code reaches."""
+    from .reads import is_user_code, reads_of
+
+    if is_user_code(function.__module__, function.__code__):
+        reads = reads_of(function)
+        if reads.unkeyable:
+            raise Unkeyable(reads.unkeyable[0])
+        return f"function:{function.__module__}.{function.__qualname__}[{reads.text()}]"
     cells = [_cell(c) for c in function.__closure__ or ()]
     rest = (function.__defaults__, function.__kwdefaults__, cells)
     code = code_digest(function.__code__)

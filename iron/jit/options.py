@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
@@ -80,12 +80,14 @@ class RunOptions:
 
     `reload`: "auto" looks at a design's inputs before each call, so that an edit is seen by the
     very next one; "never" trusts what is loaded. `timeout`: seconds one call may take, None for no
-    limit. `target`: "host" or "npu".
+    limit. `target`: "host" or "npu". `use_cache` False runs generators again whose results are
+    recorded.
     """
 
     reload: str = "auto"
     timeout: float | None = None
     target: str = "host"
+    use_cache: bool = True
 
     def __post_init__(self) -> None:
         if self.reload not in RELOAD:
@@ -107,16 +109,36 @@ def configure(**changes: Any) -> RunOptions:
     return current_options()
 
 
-@contextlib.contextmanager
-def options(**changes: Any) -> Iterator[RunOptions]:
-    """Run options for a block of code, in this thread or task only. See `RunOptions`."""
-    inside = {**_scoped.get(), **changes}
-    made = replace(_process_options(), **inside)
-    token = _scoped.set(inside)
-    try:
-        yield made
-    finally:
-        _scoped.reset(token)
+class options:
+    """Run options for a block of code, in this thread or task only, or for one call:
+    ``design[options(timeout=5)](a, b)``. It may be used again. See `RunOptions`; `device`, by
+    name or itself, is the current device inside.
+    """
+
+    def __init__(self, *, device: Any = None, **changes: Any) -> None:
+        replace(_process_options(), **changes)
+        self.device = device
+        self.changes = changes
+        self._open: list[contextlib.ExitStack] = []
+
+    def __enter__(self) -> RunOptions:
+        scope = contextlib.ExitStack()
+        inside = {**_scoped.get(), **self.changes}
+        made = replace(_process_options(), **inside)
+        scope.callback(_scoped.reset, _scoped.set(inside))
+        if self.device is not None:
+            from iron.design.current import device
+
+            scope.enter_context(device(self.device))
+        self._open.append(scope)
+        return made
+
+    def __exit__(self, *fault: Any) -> None:
+        self._open.pop().close()
+
+    def __repr__(self) -> str:
+        given = {**({"device": self.device} if self.device is not None else {}), **self.changes}
+        return f"options({', '.join(f'{k}={v!r}' for k, v in given.items())})"
 
 
 def current_options() -> RunOptions:

@@ -19,9 +19,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from .keys import Unkeyable, code_digest, key_text
+from .parsing import parse_python
 
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes)
 _ABSENT = object()
+
+OPAQUE_NAMES = frozenset(
+    (
+        *("__import__", "compile", "eval", "exec", "getattr", "globals", "import_module"),
+        *("locals", "run_path", "vars", "environ", "getenv", "open", "read_bytes", "read_text"),
+        *("fromfile", "genfromtxt", "load", "loads", "loadtxt", "memmap"),
+    )
+)
+"""Files, the environment, modules and attributes by a name that only the running code knows."""
 
 
 @dataclass(frozen=True)
@@ -69,8 +79,16 @@ class Reads:
     state: list[tuple[str, Callable[[], Any], str]] = field(default_factory=list)
     packages: dict[str, str] = field(default_factory=dict)
     aliases: list[Alias] = field(default_factory=list)
+    classes: list[type] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     unkeyable: list[str] = field(default_factory=list)
+    opaque: set[str] = field(default_factory=set)
+    """Names in the code through which it may read what cannot be seen: `OPAQUE_NAMES`."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether this is all the generator can depend on, so that equal reads mean equal text."""
+        return not self.unkeyable and not self.opaque
 
     def text(self) -> str:
         """The canonical text of all of it."""
@@ -82,7 +100,7 @@ class Reads:
 
     def changed(self) -> bool:
         """Whether any function or value is different from when this was made."""
-        if self.unkeyable:
+        if not self.complete:
             return True
         if any(f.__code__ is not c for f, c in self.functions):
             return True
@@ -97,7 +115,32 @@ def reads_of(generator: Callable[..., Any]) -> Reads:
     """What `generator` reads, following user code through functions, classes and modules."""
     walk = _Walk()
     walk.callable(generator, "generator")
+    walk.reads.files |= _imported_files(walk.reads.files)
     return walk.reads
+
+
+def _imported_files(files: set[str]) -> set[str]:
+    """User files that these import when they are loaded, directly or not: what a module defines
+    may come from there by any way."""
+    modules = {
+        os.path.abspath(file): m
+        for m in list(sys.modules.values())
+        if isinstance(file := getattr(m, "__file__", None), str)
+    }
+    found: set[str] = set()
+    todo = list(files)
+    while todo:
+        path = todo.pop()
+        package = getattr(modules.get(path), "__package__", None)
+        for name, level in _imported_modules(path, _mtime(path)):
+            module = sys.modules.get(absolute_module(name, level, package))
+            file = getattr(module, "__file__", None)
+            if isinstance(file, str) and module is not None and is_user_module(module.__name__):
+                file = os.path.abspath(file)
+                if file not in found and file not in files:
+                    found.add(file)
+                    todo.append(file)
+    return found
 
 
 class _Walk:
@@ -128,6 +171,7 @@ class _Walk:
             return
         self.seen.add(id(function))
         self.reads.functions.append((function, function.__code__))
+        self.reads.opaque |= OPAQUE_NAMES & set(_names(function.__code__))
         self._file(function.__code__.co_filename)
         label = f"{function.__module__}.{function.__qualname__}"
         self._defaults(function, label)
@@ -149,6 +193,7 @@ class _Walk:
         if id(cls) in self.seen or not is_user_module(module):
             return
         self.seen.add(id(cls))
+        self.reads.classes.append(cls)
         for name, member in sorted(vars(cls).items()):
             member = getattr(member, "__func__", getattr(member, "fget", member))
             if isinstance(member, types.FunctionType):
@@ -202,7 +247,7 @@ class _Walk:
         origin = _imported_names(os.path.abspath(file), _mtime(file)).get(name)
         if origin is None:
             return
-        module = sys.modules.get(_absolute(*origin[:2], namespace.get("__package__")))
+        module = sys.modules.get(absolute_module(*origin[:2], namespace.get("__package__")))
         if module is None or not is_user_module(module.__name__):
             return
         source = vars(module)
@@ -288,7 +333,7 @@ def _imports(code: types.CodeType, package: str | None) -> set[str]:
             if instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, int):
                 level = instruction.argval
             if instruction.opname == "IMPORT_NAME":
-                found.add(_absolute(str(instruction.argval), level, package))
+                found.add(absolute_module(str(instruction.argval), level, package))
                 level = 0
     return found
 
@@ -301,7 +346,7 @@ def _imported_names(path: str, mtime: int) -> dict[str, tuple[str, int, str]]:
     found: dict[str, tuple[str, int, str]] = {}
     try:
         with open(path, "rb") as f:
-            tree = ast.parse(f.read())
+            tree = parse_python(f.read())
     except (OSError, SyntaxError, ValueError):
         return found
     for node in tree.body:
@@ -311,7 +356,24 @@ def _imported_names(path: str, mtime: int) -> dict[str, tuple[str, int, str]]:
     return found
 
 
-def _absolute(module: str, level: int, package: Any) -> str:
+@functools.lru_cache(maxsize=512)
+def _imported_modules(path: str, mtime: int) -> frozenset[tuple[str, int]]:
+    """Modules that a file imports outside of its functions, with the level of relative ones."""
+    import ast
+
+    from .statements import statements
+
+    try:
+        with open(path, "rb") as f:
+            tree = ast.parse(f.read())
+    except (OSError, SyntaxError, ValueError):
+        return frozenset()
+    taken = [i for s in statements(tree) for i in s.imports]
+    whole = {(i.module, i.level) for i in taken}
+    return frozenset(whole | {(f"{i.module}.{i.original}", i.level) for i in taken if i.original})
+
+
+def absolute_module(module: str, level: int, package: Any) -> str:
     """The full name of a module imported relatively from `package`."""
     if not level or not isinstance(package, str) or not package:
         return module

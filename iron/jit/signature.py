@@ -32,12 +32,15 @@ class TensorParameter:
     name: str
     role: str
     """``In``, ``Out`` or ``InOut``."""
+    by_name: bool = True
+    """Whether the generator can be given it by name."""
 
 
 @dataclass(frozen=True)
 class ValueParameter:
     name: str
     default: Any = MISSING
+    keyword_only: bool = True
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,17 @@ class Signature:
             )
         return bound
 
+    def require_keywords(self) -> None:
+        """TypeError when a value that calls have to give could be taken for one given by
+        position, as tensors are."""
+        for v in self.values:
+            if not (v.keyword_only or v.default is not MISSING or v.name in self.prebound):
+                raise TypeError(
+                    f"{self.design}: compile-time parameter {v.name} is given by keyword, so "
+                    f"declare it after a bare *: def {self.design}(..., *, {v.name}: "
+                    f"CompileTime[...]){self._declared()}"
+                )
+
     def _refuse_tensor_keywords(self, kwargs: Mapping[str, Any]) -> None:
         named = [t.name for t in self.tensors if t.name in kwargs]
         if named:
@@ -133,6 +147,10 @@ class Signature:
 
 def signature_of(generator: Callable[..., Any]) -> Signature:
     """The parameters of `generator`; TypeError for a parameter that has no meaning in a design."""
+    own = getattr(generator, "__iron_signature__", None)
+    if own is not None:
+        said: Signature = own()
+        return said
     design, where = name_and_place(generator)
     try:
         hints = typing.get_type_hints(_annotated(generator), include_extras=True)
@@ -144,7 +162,7 @@ def signature_of(generator: Callable[..., Any]) -> Signature:
     tensors: list[TensorParameter] = []
     values: list[ValueParameter] = []
     for p in inspect.signature(generator).parameters.values():
-        hint = hints.get(p.name)
+        hint = _without_none(hints.get(p.name)) if p.default is None else hints.get(p.name)
         if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
             raise TypeError(
                 f"{design}: parameter *{p.name} has no fixed meaning in a design; "
@@ -156,22 +174,23 @@ def signature_of(generator: Callable[..., Any]) -> Signature:
                     f"{design}: tensor parameter {p.name} cannot have a default "
                     f"(declared at {where})"
                 )
-            tensors.append(TensorParameter(p.name, _ROLES[hint]))
+            tensors.append(TensorParameter(p.name, _ROLES[hint], p.kind is not p.POSITIONAL_ONLY))
         elif is_compile_time(hint):
             default = MISSING if p.default is p.empty else p.default
-            if p.kind is not p.KEYWORD_ONLY and default is MISSING:
-                raise TypeError(
-                    f"{design}: compile-time parameter {p.name} is given by keyword, so declare it "
-                    f"after a bare *: def {design}(..., *, {p.name}: CompileTime[...]) "
-                    f"(declared at {where})"
-                )
-            values.append(ValueParameter(p.name, default))
+            values.append(ValueParameter(p.name, default, p.kind is p.KEYWORD_ONLY))
         else:
             raise TypeError(
                 f"{design}: parameter {p.name} is neither a tensor nor a compile-time value; "
                 f"annotate it with In, Out, InOut or CompileTime[...] (declared at {where})"
             )
     return Signature(design, where, tuple(tensors), tuple(values))
+
+
+def _without_none(hint: Any) -> Any:
+    """``X`` of ``Optional[X]``, which Python 3.10 makes of a parameter whose default is None."""
+    kinds = [a for a in typing.get_args(hint) if a is not type(None)]
+    optional = typing.get_origin(hint) is typing.Union and len(kinds) == 1
+    return kinds[0] if optional else hint
 
 
 def is_compile_time(hint: Any) -> bool:

@@ -216,3 +216,33 @@ def test_a_removed_function_is_an_error(project, design):
     edited(project, "iron_test_design", "def helper", "def other")
     with pytest.raises(ReloadError, match="no longer defines helper"):
         sources.refresh(reads)
+
+
+def test_a_script_that_calls_its_design_at_module_level_does_not_call_it_for_ever(project):
+    project.write(
+        "iron_test_script",
+        """
+        import iron
+
+        CALLS = []
+
+        @iron.jit
+        def design():
+            return open  # something that cannot be seen through: everything edited runs again
+
+        def attempt():
+            CALLS.append(1)
+            try:
+                design.as_mlir()
+            except iron.GenerationError:
+                return 33
+
+        result = attempt()
+        """,
+    )
+    module = project.load("iron_test_script")
+    assert module.CALLS == [1]
+    edited(project, "iron_test_script", "33", "44")
+    module.attempt()
+    assert module.result == 44
+    assert len(module.CALLS) == 3

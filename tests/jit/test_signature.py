@@ -5,6 +5,7 @@ from typing import Optional
 
 import pytest
 
+import iron
 from iron.jit import CompileTime, In, InOut, Out
 from iron.jit.signature import Signature, signature_of
 
@@ -78,8 +79,19 @@ def broken(a: "Nowhere"): ...  # noqa: F821
 )
 def test_a_parameter_without_meaning_is_refused_where_it_is_declared(generator, says):
     with pytest.raises(TypeError, match=says) as e:
-        signature_of(generator)
+        signature_of(generator).require_keywords()
     assert generator.__name__ in str(e.value)
+
+
+def test_a_value_that_calls_need_not_give_may_stand_anywhere():
+    def mixed(a: In, n: CompileTime[int], b: Out, k: CompileTime[int] = 3): ...
+
+    with pytest.raises(TypeError, match="parameter n is given by keyword"):
+        iron.jit(mixed)
+    bound = iron.jit(n=1)(mixed).compilable.signature
+    assert [t.name for t in bound.tensors] == ["a", "b"]
+    assert bound.bind((1, 2), {}).values == {"n": 1, "k": 3}
+    assert iron.compileconfig(mixed).compile_params == ["n", "k"]
 
 
 def test_optional_compile_time_values_and_partials_are_understood():
