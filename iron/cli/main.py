@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import ast
-import runpy
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -26,18 +26,34 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _expected(error: Exception) -> bool:
     """Whether an error says all there is to say to a user; others keep their traceback."""
     from iron.build import BuildError
+    from iron.build.explain import Unexplained
     from iron.jit.generate import GenerationError
     from iron.jit.scripts import NoSuchDesign
     from iron.runtime.errors import HostRuntimeError
     from iron.toolchain.compiler import ToolNotFound
+    from iron.toolchain.rewrites import PlanError
     from iron.toolchain.symbols import SymbolError
 
-    kinds = (BuildError, GenerationError, NoSuchDesign, HostRuntimeError, ToolNotFound, SymbolError)
+    from .run_mlir import RunError
+
+    kinds = (
+        RunError,
+        BuildError,
+        Unexplained,
+        GenerationError,
+        NoSuchDesign,
+        HostRuntimeError,
+        ToolNotFound,
+        SymbolError,
+        PlanError,
+    )
     return isinstance(error, kinds)
 
 
 def _parser() -> argparse.ArgumentParser:
     from iron import __version__
+
+    from . import cache, doctor, explain, graph, inspect
 
     parser = argparse.ArgumentParser(
         prog="iron", description="Build and run AMD AI Engine designs."
@@ -45,7 +61,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"iron {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    run = commands.add_parser("run", help="run a Python script that calls designs")
+    run = commands.add_parser(
+        "run", help="run a Python script that calls designs, or a design.mlir (--help after it)"
+    )
     run.add_argument("script")
     run.add_argument("arguments", nargs=argparse.REMAINDER)
     run.set_defaults(run=_run)
@@ -57,26 +75,43 @@ def _parser() -> argparse.ArgumentParser:
     )
     build.add_argument("--device", help="as npu1_1col; otherwise the current device")
     build.add_argument("--mlir", action="store_true", help="print the MLIR text instead")
+    build.add_argument("--target", choices=("host", "npu"), help="otherwise IRON_TARGET, or host")
+    build.add_argument(
+        "--driver",
+        choices=("auto", "steps", "aiecc"),
+        help="of the npu target: each step on its own, or mlir-aie's own driver for all of them",
+    )
     build.set_defaults(run=_build)
 
-    cache = commands.add_parser("cache", help="the store of results").add_subparsers(
-        required=True, metavar="ACTION"
-    )
-    path = cache.add_parser("path", help="print where results live")
-    path.set_defaults(run=_cache_path)
+    cache.add_to(commands)
+    explain.add_to(commands)
+    doctor.add_to(commands)
+    inspect.add_to(commands)
+    graph.add_to(commands)
     return parser
 
 
 def _run(arguments: argparse.Namespace) -> None:
-    sys.argv = [arguments.script, *arguments.arguments]
-    runpy.run_path(arguments.script, run_name="__main__")
+    if arguments.script.endswith(".mlir"):
+        from .run_mlir import command
+
+        command(arguments.script, arguments.arguments)
+        return
+    from iron.compat import run_script
+
+    run_script(arguments.script, arguments.arguments)
 
 
 def _build(arguments: argparse.Namespace) -> None:
     from iron.design.current import device_named
+    from iron.jit.options import configure
     from iron.jit.scripts import beside, load_design
     from iron.runtime.device import set_current_device
 
+    if arguments.target:
+        configure(target=arguments.target)
+    if arguments.driver:
+        os.environ["IRON_NPU_DRIVER"] = arguments.driver
     path, _, name = arguments.design.partition(":")
     if arguments.device:
         set_current_device(device_named(arguments.device))
@@ -98,9 +133,3 @@ def _assignment(text: str) -> tuple[str, Any]:
         return name, ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return name, value
-
-
-def _cache_path(arguments: argparse.Namespace) -> None:
-    from iron.build import store_root
-
-    print(store_root())

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from .errors import FormatError
 
-__all__ = ["FormatError", "Symbol", "rename_symbols", "symbols"]
+__all__ = ["FormatError", "Layout", "Symbol", "layout_of", "rename_symbols", "symbols"]
 
 SHT_SYMTAB = 2
 STB_LOCAL, STB_GLOBAL, STB_WEAK = 0, 1, 2
@@ -37,7 +37,7 @@ class Symbol:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class Layout:
     """Where the fields stand in one class (32 or 64 bit) and byte order."""
 
     header: struct.Struct
@@ -56,7 +56,7 @@ class _Layout:
         return name, info, section, size
 
 
-def _layout(raw: bytes, what: str) -> _Layout:
+def layout_of(raw: bytes, what: str) -> Layout:
     if raw[:4] != b"\x7fELF" or len(raw) < 52 or raw[4] not in (1, 2) or raw[5] not in (1, 2):
         raise FormatError(f"{what} is not an ELF file: it starts with {raw[:4].hex(' ')}")
     order = "<" if raw[5] == 1 else ">"
@@ -65,14 +65,14 @@ def _layout(raw: bytes, what: str) -> _Layout:
     else:
         parts = ("16sHHIIIIIHHHHHH", "IIIIIIIIII", "IIIBBH")
     header, section, symbol = (struct.Struct(order + p) for p in parts)
-    return _Layout(header, section, symbol, raw[4] == 2, order)
+    return Layout(header, section, symbol, raw[4] == 2, order)
 
 
 @dataclass(frozen=True)
 class _Table:
     """The symbol table of a file: where it and its string table stand."""
 
-    layout: _Layout
+    layout: Layout
     offset: int
     count: int
     names_header: int
@@ -81,7 +81,7 @@ class _Table:
 
 
 def _tables(raw: bytes, what: str) -> Iterator[_Table]:
-    layout = _layout(raw, what)
+    layout = layout_of(raw, what)
     head = layout.header.unpack_from(raw)
     first, entry, number = head[6], head[11], head[12]
     try:

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from iron.build import BuildError, Failure, Result, Session, digest
+from iron.build import BuildError, Failure, Recipe, Result, Session, digest
 from iron.build.nodes import DeliverAction, deliver, same_bytes
 
 if TYPE_CHECKING:
     from iron.jit.generate import Generated
+    from iron.toolchain.host import HostToolchain
+    from iron.toolchain.npu import NpuToolchain
 
 
 @dataclass(frozen=True)
@@ -23,11 +25,14 @@ class DesignRequest:
     device: str
     target: str
     objects: tuple[str, ...]
+    sequences: tuple[str, ...] = ()
+    driver: str = ""
 
     def text(self) -> str:
         from iron.jit.keys import key_text
 
-        parts = (self.name, self.values, self.device, self.target, self.objects)
+        asked = (self.target, self.sequences, self.driver)
+        parts = (self.name, self.values, self.device, asked, self.objects)
         return key_text(parts, "SET")
 
     def generated(self, session: Session, path: str) -> tuple[Generated, Any]:
@@ -50,20 +55,39 @@ class DesignRequest:
 
     def package(self, session: Session, path: str, take: str) -> Result | None:
         """The package of the design in `path`; with take="find" None when it is not there."""
-        from iron.toolchain.host import HostToolchain
-
-        generated, design = self.generated(session, path)
-        toolchain: HostToolchain
-        objects: Mapping[str, Any]
-        if design is not None:
-            toolchain, objects = design.toolchain(), design.objects(generated)
-        else:
-            toolchain = HostToolchain.find()
-            objects = {os.path.basename(o): o for o in self.objects}
+        generated, toolchain, objects = self._parts(session, path)
         label = _stem(path)
         if take == "find":
             return toolchain.find_package(session, generated.text, objects, label)
         return toolchain.package(session, generated.text, objects, label)
+
+    def kernels(self, session: Session, path: str) -> list[Recipe]:
+        """What is compiled for the design's cores, for compile_commands.json; of the npu target,
+        whose compiler depends on the device, nothing."""
+        from iron.toolchain.host import HostToolchain
+
+        _, toolchain, objects = self._parts(session, path)
+        return toolchain.kernels(objects) if isinstance(toolchain, HostToolchain) else []
+
+    def _parts(
+        self, session: Session, path: str
+    ) -> tuple[Generated, HostToolchain | NpuToolchain, Mapping[str, Any]]:
+        generated, design = self.generated(session, path)
+        if design is None:
+            objects = {os.path.basename(o): o for o in self.objects}
+            return generated, self._toolchain(), objects
+        toolchain = design.toolchain(self.target, self.sequences, self.driver or None)
+        return generated, toolchain, design.objects(generated)
+
+    def _toolchain(self) -> HostToolchain | NpuToolchain:
+        """For a hand-written text."""
+        if self.target == "npu":
+            from iron.toolchain.npu import NpuToolchain
+
+            return NpuToolchain.find(driver=self.driver or None, sequences=self.sequences)
+        from iron.toolchain.host import HostToolchain
+
+        return HostToolchain.find()
 
 
 def _stem(path: str) -> str:
@@ -121,6 +145,9 @@ class DesignAction(_FromDesign):
         for output in result.outputs[len(target) :]:
             deliver(result.path(output), self._beside(target, output))
         return result
+
+    def recipes(self, target: list[str], source: list[str], env: Any) -> list[Recipe]:
+        return self.request.kernels(self.session, source[0])
 
     def find(self, target: list[str], source: list[str], env: Any) -> Result | None:
         result = self.request.package(self.session, source[0], "find")

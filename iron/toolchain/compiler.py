@@ -35,6 +35,10 @@ class Command:
         return shlex.join((self.program, *self.leading))
 
 
+VARIABLES = ("IRON_CXX", "CXX", "AR", "PATH")
+"""Everything in the environment that decides which tools are found."""
+
+
 def find_compiler() -> Command:
     """The C++ compiler to use; ToolNotFound says what was looked for."""
     for variable in ("IRON_CXX", "CXX"):

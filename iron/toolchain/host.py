@@ -16,7 +16,18 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from iron.build import FunctionTool, In, IncludeDirs, Out, Recipe, Ref, Session, Text, source_digest
+from iron.build import (
+    FunctionTool,
+    In,
+    IncludeDirs,
+    Out,
+    Recipe,
+    Ref,
+    Session,
+    Text,
+    ToolDir,
+    source_digest,
+)
 
 from .compiler import Command, ToolNotFound, find_archiver, find_compiler
 from .objects import CompileSpec, ObjectSpec, SourceFile
@@ -44,6 +55,14 @@ class HostToolchain:
         """With the compiler of this machine; ToolNotFound when there is none."""
         return HostToolchain(find_compiler(), tuple(flags), tuple(include_dirs))
 
+    @property
+    def private(self) -> tuple[tuple[str, str | ToolDir], ...]:
+        """The environment of the compiler: where one that keeps a cache of its own has it."""
+        if self.compiler.leading != ("c++",):
+            return ()
+        names = ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")
+        return tuple((name, ToolDir("zig")) for name in names)
+
     # -- steps -----------------------------------------------------------------------------
 
     def compile(
@@ -67,6 +86,7 @@ class HostToolchain:
             (output,),
             include_dirs=(*include_dirs, include_dir()),
             scan=True,
+            env=self.private,
             label=label,
             where=where,
         )
@@ -87,6 +107,7 @@ class HostToolchain:
             (*self.compiler.leading, *named, "-o", Out(output), *flags),
             tuple(inputs),
             (output,),
+            env=self.private,
             label=label,
         )
 
@@ -155,7 +176,7 @@ class HostToolchain:
         return Recipe(
             "archive",
             archiver.tool,
-            (*archiver.leading, "rcsD", Out("kernels.a"), *(In(i) for i in range(len(named)))),
+            (*archiver.leading, "qcsD", Out("kernels.a"), *(In(i) for i in range(len(named)))),
             tuple(Ref(m) for m in named),
             ("kernels.a",),
             label=f"archive of {', '.join(m.label for m in members)}",
@@ -192,15 +213,24 @@ class HostToolchain:
         text: str,
         objects: Mapping[str, ObjectSpec | str],
         label: str = "design",
+        choice: Choice | None = None,
     ) -> Result:
         """The package of a design's MLIR `text`; nothing is parsed when it is known already.
 
         `objects` says for each ``link_with`` name of the text what it is: a spec to build, or the
         path of a file that is there. Raises iron.build.BuildError, SymbolError, and the errors of
-        `iron.ir.parse`, `iron.ir.verify` and `iron.host.lower`.
+        `iron.ir.parse`, `iron.ir.verify` and `iron.host.lower`. The result's watch is about
+        everything but the emulator's own runtime.
         """
-        design = _Design(self, text, objects, self._made(objects), label)
-        return session.composite("package", design.parts(), lambda: design.recipe(session))
+        design = _Design(self, text, objects, self._made(objects), label, choice or Choice())
+        return session.composite(
+            "package",
+            design.parts(),
+            lambda: design.recipe(session),
+            unwatched=(self.worker,),
+            label=label,
+            names=("the design's MLIR", "iron's lowering"),
+        )
 
     def find_package(
         self,
@@ -216,8 +246,22 @@ class HostToolchain:
         except _Absent:
             return None
 
+    def kernels(self, objects: Mapping[str, ObjectSpec | str]) -> list[Recipe]:
+        """What is compiled for a design besides what is generated."""
+        return [made for made in self._made(objects).values() if isinstance(made, Recipe)]
+
     def _made(self, objects: Mapping[str, ObjectSpec | str]) -> dict[str, Recipe | str]:
         return {n: self.kernel(o) if isinstance(o, ObjectSpec) else o for n, o in objects.items()}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which device and sequence of a module are meant (None: the usual one), and whether the
+    design must fit the real device."""
+
+    device: str | None = None
+    sequence: str | None = None
+    limits: bool = True
 
 
 class _Absent(Exception):
@@ -237,6 +281,7 @@ class _Design:
     objects: Mapping[str, ObjectSpec | str]
     made: Mapping[str, Recipe | str]
     label: str
+    choice: Choice = Choice()
 
     def parts(self) -> list[str | Recipe]:
         """Everything the package depends on, as it is known before anything is built."""
@@ -244,6 +289,8 @@ class _Design:
         for name in sorted(self.made):
             given = self.made[name]
             parts += [name, given if isinstance(given, Recipe) else _copy(given)]
+        if self.choice != Choice():
+            parts.append(str(self.choice))
         return parts
 
     def recipe(self, session: Session) -> Recipe:
@@ -253,8 +300,9 @@ class _Design:
 
         module = ir.parse(self.text, "aie.mlir")
         ir.verify(module)
-        check_limits(module)
-        design = lower(module)
+        if self.choice.limits:
+            check_limits(module)
+        design = lower(module, device=self.choice.device, sequence=self.choice.sequence)
         check_symbols(session, module, design, self.objects, self.made)
         return self._assemble(design)
 

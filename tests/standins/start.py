@@ -1,0 +1,24 @@
+"""Starts the stand-in of a tool: start.py ROOT TOOL ARGUMENTS..."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+
+if __name__ == "__main__":
+    name = sys.argv[2]
+    if name in ("aie-opt", "aie-translate"):
+        import mlir
+
+        tools = {"aie-opt": mlir.opt, "aie-translate": mlir.translate}
+    elif name in ("bootgen", "xclbinutil", "hrx-xclbinutil", "aiecc"):
+        import package
+
+        tools = dict.fromkeys(("xclbinutil", "hrx-xclbinutil"), package.xclbinutil)
+        tools |= {"bootgen": package.bootgen, "aiecc": package.aiecc}
+    else:
+        import llvm
+
+        tools = llvm.TOOLS
+    sys.exit(tools[name](sys.argv[3:]))
