@@ -6,6 +6,7 @@ lib/Dialect/AIE/IR/AIETargetModel.cpp, August 2026): AIE2 and AIE2P, which agree
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from iron.ir.core import Operation
 
 from . import reading as r
 from .errors import HostError
-from .explicit import bd_of, lower_device, next_block
+from .explicit import lower_device
 from .network import Bd, Buffer, Channel, Dimension, Tile
 from .state import DIRECTIONS, Lowering
 
@@ -32,6 +33,7 @@ class Limits:
     """Of one kind of tile; bytes, counts and bits of the descriptor's fields."""
 
     memory: int
+    banks: int
     channels: int  # of each direction
     bds: int
     locks: int
@@ -42,9 +44,9 @@ class Limits:
 
 
 LIMITS = {
-    "core": Limits(0x10000, 2, 16, 16, 3, (1 << 14) - 1, 8, 13),
-    "mem": Limits(0x80000, 6, 48, 64, 4, (1 << 17) - 1, 10, 17),
-    "shim": Limits(0, 2, 16, 16, 3, (1 << 32) - 1, 10, 20),
+    "core": Limits(0x10000, 4, 2, 16, 16, 3, (1 << 14) - 1, 8, 13),
+    "mem": Limits(0x80000, 8, 6, 48, 64, 4, (1 << 17) - 1, 10, 17),
+    "shim": Limits(0, 1, 2, 16, 16, 3, (1 << 32) - 1, 10, 20),
 }
 DEFAULT_STACK = 0x400
 MAX_LOCK_VALUE = 0x3F
@@ -65,7 +67,8 @@ def check_limits(module: Operation) -> None:
 
 
 def device_faults(device: Operation) -> list[str]:
-    from .design import device_name
+    from .checks_sequence import sequence_faults
+    from .devices import device_name
 
     name = device_name(device)
     s = Lowering(device, name)
@@ -87,6 +90,7 @@ def device_faults(device: Operation) -> list[str]:
         for task in channel.tasks:
             for bd in task.bds:
                 faults += bd_faults(channel, bd, channel.where)
+    faults += bank_faults(s)
     for sequence in s.each("aie.runtime_sequence", "aiex.runtime_sequence"):
         faults += sequence_faults(s, sequence)
     return list(dict.fromkeys(faults))
@@ -124,6 +128,45 @@ def memory_faults(s: Lowering, tile: Tile, stack: int) -> list[str]:
     ]
 
 
+def bank_faults(s: Lowering) -> Iterator[str]:
+    """Buffers the user has put somewhere: into a bank, or at an address."""
+    banks: dict[tuple[str, int], list[Buffer]] = {}
+    placed: dict[str, list[tuple[int, Buffer]]] = {}
+    for op in s.op.walk():
+        if op.name != "aie.buffer":
+            continue
+        b = s.buffers[id(op.results[0])]
+        limits = LIMITS[b.tile.kind]
+        bank, address = r.optional_integer(op, "mem_bank"), r.optional_integer(op, "address")
+        if bank is not None:
+            banks.setdefault((b.tile.key, bank), []).append(b)
+            if bank >= limits.banks:
+                yield (
+                    f"tile {b.tile}: {b.name} is put into bank {bank}, the tile has "
+                    f"{limits.banks}, from 0{at(b.where)}"
+                )
+        if address is not None:
+            placed.setdefault(b.tile.key, []).append((address, b))
+            if address + b.nbytes > limits.memory:
+                yield (
+                    f"tile {b.tile}: {b.name} ends at byte {address + b.nbytes}, the tile's memory "
+                    f"has {limits.memory}{at(b.where)}"
+                )
+    for (key, bank), mine in banks.items():
+        limits = LIMITS[mine[0].tile.kind]
+        size, used = limits.memory // limits.banks, sum(b.nbytes for b in mine)
+        if used > size:
+            yield f"tile {key}: {used} bytes are put into bank {bank}, it has {size}: {names(mine)}"
+    for key, here in placed.items():
+        here.sort(key=lambda p: p[0])
+        for (first, a), (second, b) in itertools.pairwise(here):
+            if first + a.nbytes > second:
+                yield (
+                    f"tile {key}: {a.name}, {a.nbytes} bytes from {first}{at(a.where)}, reaches "
+                    f"into {b.name} at {second}{at(b.where)}"
+                )
+
+
 def names(buffers: Sequence[Buffer]) -> str:
     return ", ".join(f"{b.name} {b.nbytes} bytes{at(b.where)}" for b in buffers)
 
@@ -144,9 +187,13 @@ def channel_faults(s: Lowering, tile: Tile) -> Iterator[str]:
 def lock_faults(s: Lowering, tile: Tile) -> Iterator[str]:
     mine = [k for k in s.network.locks if k.tile == tile]
     limit = LIMITS[tile.kind].locks
-    if len(mine) > limit:
-        users = ", ".join(dict.fromkeys(f"{k.fifo or k.name}{at(k.where)}" for k in mine))
-        yield f"tile {tile}: {len(mine)} locks are used, it has {limit}: {users}"
+    users = [f"{k.fifo or k.name}{at(k.where)}" for k in mine]
+    if tile.kind == "shim":  # mlir-aie makes two for each fifo that begins or ends there
+        fifos = [c for c in s.network.channels if c.tile == tile and c.fifo]
+        users += [f"{c.fifo}{at(c.where)}" for c in fifos for _ in range(2)]
+    if len(users) > limit:
+        told = ", ".join(dict.fromkeys(users))
+        yield f"tile {tile}: {len(users)} locks are used, it has {limit}: {told}"
     for k in mine:
         if k.value > MAX_LOCK_VALUE:
             yield (
@@ -232,81 +279,3 @@ def contiguous(dims: Sequence[Dimension]) -> bool:
             return False
         step *= d.size
     return True
-
-
-# ---- the runtime sequence
-def sequence_faults(s: Lowering, sequence: Operation) -> Iterator[str]:
-    """Descriptors of the sequence, as far as they are constants, and how many of them a shim
-    holds at once: from the configuration of a task to its await or free."""
-    held: dict[int, tuple[str, int]] = {}
-    told: set[str] = set()
-    for op in sequence.body.operations:
-        if op.name in ("aiex.dma_configure_task_for", "aiex.dma_configure_task"):
-            channel = task_channel(s, op)
-            if channel is None:
-                continue
-            bds = list(task_bds(op, channel))
-            for bd in bds:
-                yield from bd_faults(channel, bd, r.where(op))
-            repeat = r.integer(op, "repeat_count", 0)
-            if repeat > MAX_REPEAT:
-                yield (
-                    f"tile {channel.tile}: {channel.fifo or channel.symbol}: a task repeated "
-                    f"{repeat} times, at most {MAX_REPEAT}{at(r.where(op))}"
-                )
-            held[id(op.results[0])] = (channel.tile.key, max(1, len(bds)))
-            used = sum(n for key, n in held.values() if key == channel.tile.key)
-            limit = LIMITS[channel.tile.kind].bds
-            if used > limit and channel.tile.key not in told:
-                told.add(channel.tile.key)
-                yield (
-                    f"tile {channel.tile}: the sequence holds {used} buffer descriptors at once, "
-                    f"the tile has {limit}; wait for or free tasks before{at(r.where(op))}"
-                )
-        elif op.name in ("aiex.dma_await_task", "aiex.dma_free_task"):
-            held.pop(id(op.operands[0]), None)
-
-
-def task_channel(s: Lowering, op: Operation) -> Channel | None:
-    try:
-        if op.name.endswith("_for"):
-            return s.channel_named(op, r.symbol(op, "alloc"))
-        tile = s.tile(op, r.single(op, "tile"))
-        direction = DIRECTIONS[r.integer(op, "direction")]
-        return s.channel(tile, direction, r.integer(op, "channel"))
-    except HostError:
-        return None
-
-
-def task_bds(op: Operation, channel: Channel) -> Iterator[Bd]:
-    """The task's descriptors whose numbers are constants."""
-    block = op.region.entry
-    seen = []
-    while block is not None and block not in seen:
-        seen.append(block)
-        bd = bd_of(block)
-        following = next_block(block)
-        if bd is not None:
-            sizes = r.mixed(bd, "sizes", "static_sizes")
-            steps = r.mixed(bd, "strides", "static_strides")
-            pairs = list(zip(sizes, steps, strict=True))
-            pairs = pairs or [*r.dimensions(bd.attributes.get("dimensions"))]
-            dims = [Dimension(n, t) for n, t in pairs if isinstance(n, int) and isinstance(t, int)]
-            iteration = None
-            if len(dims) == 4 and channel.tile.kind != "mem":
-                first, *dims = dims
-                if first.stride:
-                    iteration = (first.size, first.stride, 0)
-            type = r.memref(bd, r.required(bd, "buffer").type)
-            offset = r.number_or_value(bd, "offset", "static_offset") or 0
-            length = r.number_or_value(bd, "len", "static_len")
-            if len(dims) >= len(pairs) - 1 and isinstance(offset, int):
-                yield Bd(
-                    Buffer("", channel.tile, 0),
-                    offset,
-                    length if isinstance(length, int) else 0,
-                    r.element_bytes(bd, type.element),
-                    tuple(dims),
-                    iteration,
-                )
-        block = following  # type: ignore[assignment]

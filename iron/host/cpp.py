@@ -11,11 +11,14 @@ import re
 from collections.abc import Callable, Sequence
 
 from iron.ir.core import Block, Operation, Region, Value, defining_op
+from iron.ir.types import VectorType
 
 from . import reading as r
 from .cpp_ops import ctype, literal, template_of, unsigned
 from .errors import refuse
+from .layout import strides
 from .network import Buffer, Channel, Lock, Resources, Tile
+from .sources import checks_races
 from .state import Lowering
 
 IGNORED = {
@@ -26,7 +29,6 @@ IGNORED = {
     "memref.assume_alignment",
     "memref.dealloc",
     "aiex.npu.preempt",
-    "aiex.npu.load_pdi",
 }
 
 
@@ -45,6 +47,7 @@ class Writer:
         self.labels: dict[int, str] = {}
         self.count = 0
         self.prelude: dict[str, str] = {}
+        self.checked = checks_races()
 
     # ---- writing
     def write(self, text: str) -> None:
@@ -153,7 +156,9 @@ class Writer:
             return
         template = template_of(op)
         if template is not None and len(op.results) == 1:
-            self.let(op, op.results[0], self.expression(op, template))
+            vector = isinstance(op.results[0].type, VectorType)
+            text = self.lanes(op, template) if vector else self.expression(op, template)
+            self.let(op, op.results[0], text)
             return
         if op.name in IGNORED or op.name.startswith("aie.trace"):
             return
@@ -174,6 +179,40 @@ class Writer:
             V=unsigned(first),
             F="double" if str(first) == "f64" else "float",
         )
+
+    def lanes(self, op: Operation, template: str) -> str:
+        """The expression for each element of a vector."""
+        result = op.results[0].type
+        assert isinstance(result, VectorType)
+        first = op.operands[0].type
+        element = ctype(op, result.element)
+        text = template.format(
+            *(
+                f"{self.value(op, v)}.v[l]" if isinstance(v.type, VectorType) else self.value(op, v)
+                for v in op.operands
+            ),
+            T=element,
+            U=unsigned(result.element),
+            V=unsigned(first.element if isinstance(first, VectorType) else first),
+            F="double" if str(result.element) == "f64" else "float",
+        )
+        lane = f"[&](int64_t l) -> {element} {{ return {text}; }}"
+        return f"iron::each<{element}, {result.size}>({lane})"
+
+    def at(self, op: Operation, base: Value, indices: Sequence[str]) -> str:
+        """The element of a memref at some indices."""
+        terms = []
+        for text, stride in zip(indices, strides(op, r.memref(op, base.type)), strict=True):
+            if text != "0":
+                terms.append(text if stride == 1 else f"({text}) * {stride}")
+        return f"{self.value(op, base)}[{' + '.join(terms) or '0'}]"
+
+    def touch(self, op: Operation, place: str, count: int, writes: bool) -> None:
+        """Tell the race check, if there is one, of a use of memory."""
+        if self.checked:
+            word = "true" if writes else "false"
+            size = f"{count} * (int64_t)sizeof({place})"
+            self.write(f"iron::touch(c, &{place}, {size}, {word}, {self.site(op)});")
 
     # ---- control flow
     def jump(self, op: Operation, block: Block, values: Sequence[Value]) -> str:

@@ -5,19 +5,20 @@ Owns one method for each of these operations.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from iron.ir.core import Operation, Value, defining_op
 from iron.ir.types import DYNAMIC, MemRefType
 
 from . import reading as r
-from .cpp import Writer, local
+from .cpp import local
 from .cpp_ops import ctype
+from .cpp_vector import VectorOps
 from .errors import refuse
+from .layout import dense_strides, strides
 
 
-class Body(Writer):
+class Body(VectorOps):
     # ---- functions
     def do_func_call(self, op: Operation) -> None:
         name = r.symbol(op, "callee")
@@ -29,10 +30,17 @@ class Body(Writer):
         call = f"{target}({', '.join(values)})"
         if len(op.results) > 1:
             raise refuse(op, "a function with several results cannot be called")
+        handed = self.checked and target.startswith("k_")
+        for v in op.operands if handed else ():
+            if isinstance(v.type, MemRefType) and DYNAMIC not in v.type.shape:
+                size = r.size_in_bytes(op, v.type)
+                self.write(f"iron::hand(c, {self.value(op, v)}, {size}, {self.site(op)});")
         if op.results:
             self.let(op, op.results[0], call)
         else:
             self.write(call + ";")
+        if handed:
+            self.write("iron::returned();")
 
     def callee(self, op: Operation, name: str) -> str:
         return f"k_{name}"
@@ -43,21 +51,18 @@ class Body(Writer):
 
     # ---- memory
     def element(self, op: Operation, base: Value, indices: Sequence[Value]) -> str:
-        type = r.memref(op, base.type)
-        terms = []
-        for index, stride in zip(indices, strides(op, type), strict=True):
-            text = self.value(op, index)
-            if text == "0":
-                continue
-            terms.append(text if stride == 1 else f"{text} * {stride}")
-        return f"{self.value(op, base)}[{' + '.join(terms) or '0'}]"
+        return self.at(op, base, [self.value(op, i) for i in indices])
 
     def do_memref_load(self, op: Operation) -> None:
-        self.let(op, op.results[0], self.element(op, op.operands[0], op.operands[1:]))
+        place = self.element(op, op.operands[0], op.operands[1:])
+        self.touch(op, place, 1, writes=False)
+        self.let(op, op.results[0], place)
 
     def do_memref_store(self, op: Operation) -> None:
         value, base, *indices = op.operands
-        self.write(f"{self.element(op, base, indices)} = {self.value(op, value)};")
+        place = self.element(op, base, indices)
+        self.touch(op, place, 1, writes=True)
+        self.write(f"{place} = {self.value(op, value)};")
 
     def alias(self, op: Operation) -> None:
         self.let(op, op.results[0], self.value(op, op.operands[0]))
@@ -112,6 +117,21 @@ class Body(Writer):
         self.let(op, op.results[0], f"g_{name}")
 
     # ---- cores
+    def core(self, op: Operation) -> list[str]:
+        """The lines of a core's body."""
+        lock = self.s.parameter_locks.get(self.tile.key) if self.tile else None
+        if lock is not None:
+            self.write(f"iron::acquire_equal(c, {self.lock(lock)}, 1, {self.site(op)});")
+        return self.text(op.region)
+
+    def do_aiex_read_scratchpad_parameter(self, op: Operation) -> None:
+        key = (r.symbol(op, "parameter"), self.tile.key if self.tile else "")
+        cell = self.s.parameters.get(key)
+        if cell is None:
+            raise refuse(op, "only a core can read a scratchpad parameter")
+        type = ctype(op, op.results[0].type)
+        self.let(op, op.results[0], f"{self.buffer(op, cell, f'{type} *')}[0]")
+
     def end(self, op: Operation, port: int) -> int:
         """The side of the ObjectFifo an acquire or release speaks of."""
         fifo = r.symbol(op, "objFifo_name")
@@ -186,26 +206,3 @@ class Body(Writer):
         channel = self.value(op, op.operands[0])
         self.write(f"iron_api->stream_get({channel}, &{name}, sizeof {name});")
         self.let(op, op.results[0], name)
-
-
-def dense_strides(shape: Sequence[int]) -> list[int]:
-    out, step = [], 1
-    for extent in reversed(shape):
-        out.append(step)
-        step *= extent
-    return out[::-1]
-
-
-_STRIDED = re.compile(r"#?(?:builtin\.)?strided<\s*\[([^\]]*)\]")
-
-
-def strides(op: Operation, type: MemRefType) -> list[int]:
-    """Steps between elements of each dimension, in elements."""
-    if type.layout is None:
-        if any(d == DYNAMIC for d in type.shape[1:]):
-            raise refuse(op, f"{type} has strides that are not known")
-        return dense_strides(type.shape)
-    m = _STRIDED.match(str(type.layout))
-    if m is None or "?" in m[1]:
-        raise refuse(op, f"{type} has strides that are not known")
-    return [int(x) for x in m[1].split(",") if x.strip()]

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 
-from iron.ir.attributes import Attribute, BoolAttr, FloatAttr, IntegerAttr
+from iron.ir.attributes import Attribute, BoolAttr, DenseElementsAttr, FloatAttr, IntegerAttr
 from iron.ir.core import Operation
-from iron.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type
+from iron.ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
 
 from .errors import refuse
 
@@ -22,6 +22,8 @@ def ctype(op: Operation, type: Type) -> str:
     """The C++ type of a value; a memref is a pointer to its first element."""
     if isinstance(type, MemRefType):
         return f"{ctype(op, type.element)} *"
+    if isinstance(type, VectorType):
+        return f"iron::vec<{ctype(op, type.element)}, {type.size}>"
     if isinstance(type, IndexType):
         return "int64_t"
     if isinstance(type, IntegerType) and type.width == 1:
@@ -41,6 +43,8 @@ def unsigned(type: Type) -> str:
 
 def literal(op: Operation, value: Attribute | None, type: Type) -> str:
     """A constant, written so that it has the type and value MLIR gives it."""
+    if isinstance(value, DenseElementsAttr) and isinstance(type, VectorType):
+        return vector_literal(op, value, type)
     if isinstance(value, BoolAttr) or (
         isinstance(value, IntegerAttr) and isinstance(type, IntegerType) and type.width == 1
     ):
@@ -56,6 +60,18 @@ def literal(op: Operation, value: Attribute | None, type: Type) -> str:
     if isinstance(value, FloatAttr):
         return float_literal(ctype(op, type), value.value)
     raise refuse(op, f"the host target has no constants like {value}")
+
+
+def vector_literal(op: Operation, value: DenseElementsAttr, type: VectorType) -> str:
+    element = ctype(op, type.element)
+    is_float = isinstance(type.element, FloatType)
+    words = [
+        literal(op, FloatAttr(float(v)) if is_float else IntegerAttr(int(v)), type.element)
+        for v in value.values
+    ]
+    if value.is_splat or len(words) == 1:
+        return f"iron::splat<{element}, {type.size}>({words[0]})"
+    return f"iron::vec<{element}, {type.size}>{{{{{', '.join(words)}}}}}"
 
 
 def float_literal(c: str, value: float) -> str:
@@ -191,6 +207,8 @@ def template_of(op: Operation) -> str | None:
         assert isinstance(predicate, IntegerAttr)
         return _FLOAT_COMPARISONS[predicate.value]
     type = op.results[0].type if op.results else None
+    if isinstance(type, VectorType):
+        type = type.element
     if isinstance(type, IntegerType) and type.width == 1:
         if name in ("arith.addi", "arith.subi"):
             return "({0} != {1})"
@@ -198,6 +216,9 @@ def template_of(op: Operation) -> str | None:
             return "({0} && {1})"
         if name in ("arith.trunci", "arith.index_cast"):
             return "(bool)({0} & 1)"
-    if name in ("arith.extsi", "arith.sitofp") and op.operands[0].type == IntegerType(1):
+    first = op.operands[0].type if op.operands else None
+    if isinstance(first, VectorType):
+        first = first.element
+    if name in ("arith.extsi", "arith.sitofp") and first == IntegerType(1):
         return "({T})-(int){0}"
     return TEMPLATES.get(name)

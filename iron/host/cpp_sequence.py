@@ -62,6 +62,13 @@ class SequenceBody(Body):
     def number(self, op: Operation, n: Number) -> str:
         return str(n) if isinstance(n, int) else self.value(op, n)
 
+    def offset_parameter(self, op: Operation) -> str | None:
+        return None
+
+    def shifted(self, op: Operation, offset: str) -> str:
+        extra = self.offset_parameter(op)
+        return offset if extra is None else f"{offset} + {extra}"
+
     # ---- tasks
     def do_aiex_dma_configure_task_for(self, op: Operation) -> None:
         symbol = r.symbol(op, "alloc")
@@ -170,9 +177,10 @@ class SequenceBody(Body):
         self.bd(
             op,
             task,
+            channel,
             Transfer(
                 operand,
-                self.number(op, offset),
+                self.shifted(op, self.number(op, offset)),
                 length_text,
                 sizes,
                 steps,
@@ -197,8 +205,23 @@ class SequenceBody(Body):
             return str(known)
         return " * ".join(f"(int64_t){self.number(op, n)}" for n in sizes)
 
-    def bd(self, op: Operation, task: str, t: Transfer) -> None:
+    def check_packet(self, op: Operation, id: int, channel: Channel) -> None:
+        """Packets must have somewhere to go; control packets go to registers."""
+        if channel.direction == RECEIVE:
+            return
+        routes = [t for t in self.s.network.routes if t.source is channel]
+        if not any(t.packet in (id, None) for t in routes):
+            raise refuse(
+                op,
+                f"sends packets with id {id} from {channel.tile} {channel.direction} "
+                f"{channel.index}, where no flow takes them; control packets, which write "
+                "registers, do not run on the host target",
+            )
+
+    def bd(self, op: Operation, task: str, channel: Channel, t: Transfer) -> None:
         r.element_bytes(op, r.memref(op, t.base.type).element)
+        if t.packet:
+            self.check_packet(op, t.packet[0], channel)
         if len(t.sizes) > 4:
             raise refuse(op, f"has {len(t.sizes)} dimensions, a descriptor has at most 4")
         words = [f"iron::bd({self.value(op, t.base)}, {t.offset}, {t.length})"]
@@ -272,9 +295,10 @@ class SequenceBody(Body):
         self.bd(
             op,
             task,
+            channel,
             Transfer(
                 r.required(op, "memref"),
-                " + ".join(terms) or "0",
+                self.shifted(op, " + ".join(terms) or "0"),
                 self.product_text(op, sizes),
                 sizes,
                 steps,
@@ -322,6 +346,7 @@ class SequenceBody(Body):
             raise refuse(op, f"word {index} lies outside @{name} of {buffer.nbytes} bytes")
         # The parameter is a 32-bit word of the buffer, whatever its element type.
         pointer = self.buffer(op, buffer, "int32_t *")
+        self.touch(op, f"{pointer}[{index}]", 1, writes=True)
         self.write(f"{pointer}[{index}] = {self.number(op, value)};")
 
     def do_aiex_set_lock(self, op: Operation) -> None:

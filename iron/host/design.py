@@ -1,7 +1,6 @@
 """From a module to what is built and run: the network's text and the images' C++.
 
-Owns which device and sequence of a module are meant, how cores are grouped into images, and
-the frame of an image's source.
+Owns how cores are grouped into images and the frame of an image's source.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from iron.ir.types import DYNAMIC, FunctionType, MemRefType
 from . import reading as r
 from .cpp import declared
 from .cpp_body import Body
+from .cpp_control import ControlBody
 from .cpp_ops import ctype, literal
-from .cpp_sequence import SequenceBody
-from .errors import HostError, refuse
-from .explicit import lower_device
-from .network import Argument, Core, Resources, Sequence, Tile
+from .devices import Devices, choose_device, choose_sequence
+from .errors import refuse
+from .network import Argument, Core, Resources, Sequence, Tile, table
 from .state import Lowering
-
-_AIE1 = ("xcvc1902",)
 
 
 @dataclass(frozen=True)
@@ -48,51 +45,20 @@ def lower(
 ) -> HostDesign:
     """What the host target builds for one device and one runtime sequence of a module.
 
-    The only device or sequence is meant when none is named; of several sequences, the one called
-    "sequence". HostError says which operation cannot run, where it comes from and why.
+    The only device or sequence is meant when none is named; of several, the device called "main"
+    or the only one with a sequence, and the sequence called "sequence". Other devices are taken
+    in when the sequence loads them. HostError says which operation cannot run, where it comes
+    from and why.
     """
-    op = choose(module, "aie.device", device, "main")
-    if op is None:
-        raise HostError("aie.device", module.location, "the module has no device")
-    target = device_name(op)
-    if target in _AIE1:
-        raise refuse(op, f"{target} has binary locks; the host target runs AIE2 and later")
-    s = Lowering(op, target)
-    lower_device(s)
-    found = choose(op, "aie.runtime_sequence", sequence, "sequence")
-    found = found or choose(op, "aiex.runtime_sequence", sequence, "sequence")
-    if found is None:
-        raise refuse(op, "the device has no runtime sequence, so nothing would be moved")
-    images = [*_Cores(s, module).images(), sequence_image(s, module, found)]
-    assert s.network.sequence is not None
-    return HostDesign(s.network.text(), tuple(images), s.network.sequence.arguments)
-
-
-def choose(parent: Operation, name: str, wanted: str | None, usual: str) -> Operation | None:
-    """The operation of a name inside `parent`; None when there is none at all."""
-    found = [op for op in parent.body.operations if op.name == name]
-    if not found:
-        return None
-    names = [op.symbol or usual for op in found]
-    if wanted is not None:
-        if wanted not in names:
-            raise refuse(found[0], f"there is none called @{wanted}; there is: {', '.join(names)}")
-        return found[names.index(wanted)]
-    if len(found) > 1:
-        if usual not in names:
-            raise refuse(found[0], f"there are several, say which: {', '.join(names)}")
-        return found[names.index(usual)]
-    return found[0]
-
-
-def device_name(op: Operation) -> str:
-    """``npu1_1col`` and the like."""
-    from iron.ir.dialects.enums import AIEDevice
-
-    a = op.attributes.get("device")
-    if isinstance(a, IntegerAttr):
-        return AIEDevice(a.value).name
-    return a.value if isinstance(a, StringAttr) else ""
+    op = choose_device(module, device)
+    found = choose_sequence(op, sequence)
+    devices = Devices(module, op, len(found.body.arguments))
+    last, table_end = sequence_image(devices, module, found)
+    cores = _Cores(module)
+    for s in devices.lowered:
+        cores.add(s)
+    networks = devices.networks()
+    return HostDesign(table(networks, table_end), (*cores.images(), last), table_end.arguments)
 
 
 # ---- functions of the module
@@ -122,9 +88,9 @@ class CoreBody(Body):
         return f"f_{name}" if function is not None and has_body(function) else f"k_{name}"
 
 
-class CoreSequence(SequenceBody):
-    def __init__(self, s: Lowering, functions: dict[str, Operation]) -> None:
-        super().__init__(s)
+class CoreSequence(ControlBody):
+    def __init__(self, devices: Devices, functions: dict[str, Operation]) -> None:
+        super().__init__(devices)
         self.functions = functions
 
     callee = CoreBody.callee
@@ -154,44 +120,42 @@ class _Source:
 
 
 class _Cores:
-    def __init__(self, s: Lowering, module: Operation) -> None:
-        self.s = s
-        self.functions = symbols(module, s.op)
-        self.sources: dict[tuple[str, ...], _Source] = {}
+    """The cores of all devices, sorted into images by the objects they are linked with."""
+
+    def __init__(self, module: Operation) -> None:
+        self.module = module
+        self.sources: dict[tuple[int, tuple[str, ...]], _Source] = {}
 
     def images(self) -> list[Image]:
-        placed = []
-        for op in self.s.each("aie.core"):
-            tile = self.s.tile(op, r.single(op, "tile"))
+        return [
+            Image(f"cores{number}", source.text(), source.objects, tuple(source.cores))
+            for number, source in enumerate(self.sources.values())
+        ]
+
+    def add(self, s: Lowering) -> None:
+        functions = symbols(self.module, s.op)
+        for op in s.each("aie.core"):
+            tile = s.tile(op, r.single(op, "tile"))
             if all(o.name == "aie.end" for b in op.region.blocks for o in b.operations):
                 if "elf_file" in op.attributes:
                     raise refuse(
                         op, "its code is only in an ELF file, which runs on the device alone"
                     )
                 continue
-            placed.append(self.core(op, tile))
-        names = {}
-        for number, (objects, _) in enumerate(self.sources.items()):
-            names[objects] = f"cores{number}"
-        for core, objects in placed:
-            core.image = names[objects]
-            self.s.network.cores.append(core)
-        return [
-            Image(names[objects], source.text(), objects, tuple(source.cores))
-            for objects, source in self.sources.items()
-        ]
+            s.network.cores.append(self.core(s, functions, op, tile))
 
-    def core(self, op: Operation, tile: Tile) -> tuple[Core, tuple[str, ...]]:
-        body = CoreBody(self.s, tile, self.functions)
-        lines = body.text(op.region)
-        declarations, linked = declare(self.s, self.functions, body)
+    def core(self, s: Lowering, functions: dict[str, Operation], op: Operation, tile: Tile) -> Core:
+        body = CoreBody(s, tile, functions)
+        lines = body.core(op)
+        declarations, linked = declare(s, functions, body)
         linked |= linked_by(op)
         objects = tuple(sorted(linked))
-        source = self.sources.setdefault(objects, _Source(objects, {}, {}, []))
+        key = (id(s), objects)
+        source = self.sources.setdefault(key, _Source(objects, {}, {}, []))
         source.functions |= declarations
         source.cores.append(str(tile))
-        name = source.add("\n".join(lines))
-        return Core(tile, "", name, body.uses, r.where(op)), objects
+        image = f"cores{list(self.sources).index(key)}"
+        return Core(tile, image, source.add("\n".join(lines)), body.uses, r.where(op))
 
 
 def linked_by(op: Operation) -> set[str]:
@@ -298,10 +262,12 @@ def global_text(functions: dict[str, Operation], name: str, op: Operation) -> st
 
 
 # ---- the runtime sequence
-def sequence_image(s: Lowering, module: Operation, op: Operation) -> Image:
+def sequence_image(devices: Devices, module: Operation, op: Operation) -> tuple[Image, Sequence]:
+    s = devices.first
     functions = symbols(module, s.op)
-    body = CoreSequence(s, functions)
+    body = CoreSequence(devices, functions)
     body.bind_arguments(op)
+    body.sync_at_start(op)
     lines = body.text(op.region)
     declarations, linked = declare(s, functions, body)
     source = _Source(tuple(sorted(linked)), {}, declarations, [])
@@ -315,10 +281,10 @@ def sequence_image(s: Lowering, module: Operation, op: Operation) -> Image:
         else:
             arguments.append(Argument(f"arg{i}", str(a.type), (), scalar=True))
             sizes.append(0)
-    s.network.sequence = Sequence(
-        "sequence", name, body.uses, tuple(arguments), tuple(sizes), r.where(op)
-    )
-    return Image("sequence", source.text(), source.objects, ())
+    arguments += devices.extra
+    sizes += devices.extra_bytes
+    end = Sequence("sequence", name, body.uses, tuple(arguments), tuple(sizes), r.where(op))
+    return Image("sequence", source.text(), source.objects, ()), end
 
 
 __all__ = ["Argument", "HostDesign", "Image", "Resources", "lower"]

@@ -16,7 +16,7 @@ from .errors import refuse
 from .fifo import FifoLowering
 from .network import Bd, Channel, Dimension, LockUse, Port, Task
 from .routes import routed_streams
-from .state import BUNDLE_CONTROL, DIRECTIONS, Lowering
+from .state import BUNDLE_CONTROL, DIRECTIONS, OUTSIDE, Lowering
 
 ACQUIRE, RELEASE, ACQUIRE_GREATER_EQUAL = 0, 1, 2  # LockAction in mlir-aie
 RAW_REGISTERS = {
@@ -53,16 +53,16 @@ def lower_device(s: Lowering) -> None:
     routed_streams(s)
     FifoLowering(s).run()
     add_cascades(s)
+    add_parameters(s)
 
 
 def add_buffer(s: Lowering, op: Operation) -> None:
-    if op.name == "aie.external_buffer":
-        raise refuse(op, "external buffers are arguments of the runtime sequence on this target")
     type = r.memref(op, op.results[0].type)
+    tile = OUTSIDE if op.name == "aie.external_buffer" else s.tile(op, r.single(op, "tile"))
     initial = op.attributes.get("initial_value")
     b = s.add_buffer(
         op.symbol or "buffer",
-        s.tile(op, r.single(op, "tile")),
+        tile,
         r.size_in_bytes(op, type),
         r.content(op, initial) if isinstance(initial, DenseElementsAttr) else None,
         r.where(op),
@@ -92,6 +92,22 @@ def add_allocation(s: Lowering, op: Operation) -> None:
     packet = r.record(op.attributes.get("packet"), "pkt_id", "pkt_type")
     if packet:
         s.packets[op.symbol or ""] = (packet[0], packet[1])
+
+
+def add_parameters(s: Lowering) -> None:
+    """A cell for each scratchpad parameter a core reads, and the lock that says they have come
+    (mlir-aie's AIELowerScratchpadParameters)."""
+    for core in s.each("aie.core"):
+        reads = [op for op in core.walk() if op.name == "aiex.read_scratchpad_parameter"]
+        tile = s.tile(core, r.single(core, "tile"))
+        for op in reads:
+            key = (r.symbol(op, "parameter"), tile.key)
+            if key not in s.parameters:
+                nbytes = max(8, r.element_bytes(op, op.results[0].type))
+                s.parameters[key] = s.add_buffer(key[0], tile, nbytes, None, r.where(op))
+        if r.flag(core, "emit_parameter_sync_preamble", bool(reads)):
+            text = f"the scratchpad parameters of tile {tile}"
+            s.parameter_locks[tile.key] = s.add_lock("parameters", tile, 0, text)
 
 
 # ---- DMA programs

@@ -1,20 +1,24 @@
 """The process network of a design: pure data, printable as the table the worker reads.
 
 Buffers, counting locks, DMA channels with tasks of buffer descriptors, routes between streams,
-sides of ObjectFifos, cores and the runtime sequence. Both levels of design, ObjectFifos and
-explicit locks, descriptors and flows, become this. Knows nothing of MLIR and of C++.
+sides of ObjectFifos and cores of one or several devices, and the runtime sequence. Both levels of
+design, ObjectFifos and explicit locks, descriptors and flows, become this. Knows nothing of MLIR
+and of C++.
 
 The table (`design.net`): one entry a line, a word, a name where the entry has one, then
 ``key=value`` fields; ``a|b`` separates the parts of a list, ``:`` those of a part. White space and
 ``% | : =`` inside a name are written as ``%XX``. Entries refer to each other by name.
+Entries after ``device`` belong to that device, until the next; the sequence comes last.
 """
 
 from __future__ import annotations
 
+import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -32,13 +36,16 @@ class Tile:
 
 @dataclass
 class Buffer:
-    """Memory of a tile. `initial` is its content at the start, None for zeros."""
+    """Memory of a tile. `initial` is its content at the start, None for zeros. `at` is its place
+    in the tile's memory where that outlives the loading of another device."""
 
     name: str
     tile: Tile
     nbytes: int
     initial: bytes | None = None
     where: str = ""
+    at: int | None = None
+    external: int | None = None  # the argument it is a copy of, during a run
 
 
 @dataclass
@@ -195,13 +202,17 @@ class Network:
     ends: list[End] = field(default_factory=list)
     cores: list[Core] = field(default_factory=list)
     cascades: list[tuple[Tile, Tile]] = field(default_factory=list)
-    sequence: Sequence | None = None
 
-    def text(self) -> str:
-        """The table. Equal networks give equal text."""
-        lines = [f"iron-network {FORMAT}", f"device {self.device or '-'}"]
+    def lines(self) -> list[str]:
+        """The entries of this device."""
+        lines = [f"device {self.device or '-'}" + _field("name", self.name)]
         for b in self.buffers:
-            lines.append(f"buffer {_name(b.name)} tile={b.tile} bytes={b.nbytes}" + _where(b.where))
+            lines.append(
+                f"buffer {_name(b.name)} tile={b.tile} bytes={b.nbytes}"
+                + (f" at={b.at}" if b.at is not None else "")
+                + (f" argument={b.external}" if b.external is not None else "")
+                + _where(b.where)
+            )
             lines += _data(b)
         for lock in self.locks:
             lines.append(
@@ -240,21 +251,28 @@ class Network:
             )
             lines += _sites(core.uses)
         lines += [f"cascade from={a} to={b}" for a, b in self.cascades]
-        if (s := self.sequence) is not None:
-            lines.append(
-                f"sequence image={s.image} body={s.body}" + _resources(s.uses) + _where(s.where)
-            )
-            lines += _sites(s.uses)
-            for a, n in zip(s.arguments, s.nbytes, strict=True):
-                size = " scalar=1" if a.scalar else f" bytes={n}"
-                lines.append(f"argument name={_name(a.name)} dtype={a.dtype}{size}")
-        return "\n".join(lines) + "\n"
+        return lines
 
 
+def table(networks: Iterable[Network], s: Sequence) -> str:
+    """The whole table. Equal networks give equal text."""
+    lines = [f"iron-network {FORMAT}"]
+    for n in networks:
+        lines += n.lines()
+    lines.append(f"sequence image={s.image} body={s.body}" + _resources(s.uses) + _where(s.where))
+    lines += _sites(s.uses)
+    for a, nbytes in zip(s.arguments, s.nbytes, strict=True):
+        size = " scalar=1" if a.scalar else f" bytes={nbytes}"
+        lines.append(f"argument name={_name(a.name)} dtype={a.dtype}{size}")
+    return "\n".join(lines) + "\n"
+
+
+@functools.lru_cache(4096)
 def _name(text: str) -> str:
     return re.sub(r"[^\w.,()+\-]", lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), text)
 
 
+@functools.lru_cache(4096)
 def _value(text: str) -> str:
     return re.sub(r"[\s%=]", lambda m: "".join(f"%{b:02X}" for b in m[0].encode()), text)
 

@@ -16,6 +16,8 @@ from .network import Buffer, Channel, End, Lock, Network, Port, Route, Tile
 SEND, RECEIVE = "MM2S", "S2MM"
 DIRECTIONS = (RECEIVE, SEND)  # by number of DMAChannelDir in mlir-aie
 BUNDLE_CORE, BUNDLE_DMA, BUNDLE_TRACE, BUNDLE_CONTROL = 0, 1, 9, 10  # WireBundle in mlir-aie
+OUTSIDE = Tile("outside", None, None, "shim")
+"""Where external buffers are: in no tile."""
 _TILE_KINDS = ("core", "mem", "shim", "shim")  # by number of AIETileType
 
 AIE2_MEMTILE_ROWS = {"xcve2802": 2}
@@ -25,7 +27,8 @@ AIE2_MEMTILE_ROWS = {"xcve2802": 2}
 class Lowering:
     """The state of lowering one ``aie.device``."""
 
-    def __init__(self, device: Operation, device_name: str) -> None:
+    def __init__(self, device: Operation, device_name: str, names: set[str] | None = None) -> None:
+        """`names` are those taken already by other devices of the module."""
         self.op = device
         self.network = Network(device=device_name, name=device.symbol or "main")
         self.mem_rows = AIE2_MEMTILE_ROWS.get(device_name, 1)
@@ -37,9 +40,11 @@ class Lowering:
         self.symbols: dict[str, Channel] = {}
         self.packets: dict[str, tuple[int, int]] = {}  # of shim allocations: id, type
         self.ends: dict[tuple[str, str, str], End] = {}
+        self.parameters: dict[tuple[str, str], Buffer] = {}  # cells: scratchpad parameter, tile
+        self.parameter_locks: dict[str, Lock] = {}  # by tile
         self._channels: dict[tuple[str, str, int], Channel] = {}
         self._ports: dict[tuple[str, str, int], Port] = {}
-        self._names: set[str] = set()
+        self._names: set[str] = set() if names is None else names
 
     def each(self, *names: str) -> Iterator[Operation]:
         """Operations of the device's own block, in order."""

@@ -22,3 +22,7 @@ class KernelTimeout(HostRuntimeError):
 
 class Deadlock(HostRuntimeError):
     """The runtime sequence waits and nothing can run."""
+
+
+class RaceFound(HostRuntimeError):
+    """The race check (``IRON_HOST_CHECK=race``) found uses of memory that nothing orders."""

@@ -21,14 +21,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .errors import Deadlock, HostRuntimeError, KernelCrash, KernelTimeout
+from .errors import Deadlock, HostRuntimeError, KernelCrash, KernelTimeout, RaceFound
 from .memory import SharedBuffer, SharedSlice
 
 if TYPE_CHECKING:
     import subprocess
 
 _SEGMENT, _DROP, _RUN = 1, 2, 3
-_READY, _DONE, _FAILED, _DEADLOCK, _CRASH = 16, 17, 18, 19, 20
+_READY, _DONE, _FAILED, _DEADLOCK, _CRASH, _RACE = 16, 17, 18, 19, 20, 21
 _HEAD = struct.Struct("<II")
 _ARGUMENT = struct.Struct("<iiqqqd")
 _START_SECONDS = 60.0
@@ -45,6 +45,17 @@ class RunReport:
     steps: int
     seconds: float
     unfinished: tuple[str, ...] = ()
+
+    @property
+    def npu_time(self) -> int:
+        """The run's time in nanoseconds, as mlir-aie's results give it."""
+        return int(self.seconds * 1e9)
+
+    def is_success(self) -> bool:
+        return True  # a run that fails raises
+
+    def has_trace(self) -> bool:
+        return False
 
 
 class HostKernel:
@@ -231,7 +242,9 @@ class _Worker:
     # ---- faults
     def _failure(self, kind: int, payload: bytes) -> HostRuntimeError:
         text = payload.decode("utf-8", "replace")
-        error = {_DEADLOCK: Deadlock, _CRASH: KernelCrash}.get(kind, HostRuntimeError)
+        error = {_DEADLOCK: Deadlock, _CRASH: KernelCrash, _RACE: RaceFound}.get(
+            kind, HostRuntimeError
+        )
         return error(self.name, text)
 
     def _vanished(self) -> HostRuntimeError:

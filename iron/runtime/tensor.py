@@ -1,51 +1,66 @@
 """Tensors a design can be called with: NumPy arrays in memory that the worker process sees too.
 
-``iron.tensor((4096,), dtype=np.int32)`` takes a shape, ``iron.tensor(array)`` takes data. The
-makers (`zeros`, `ones`, `full`, `rand`, `randint`, `arange`, `zeros_like`) follow the spelling and
-the default dtypes of PyTorch, as mlir-aie's tensors do. On the host target the device names
-``"npu"`` and ``"cpu"`` name the same memory.
+``Tensor((4096,), dtype=np.int32)`` takes a shape, ``Tensor(array)`` takes data. On the host target
+the device names ``"npu"`` and ``"cpu"`` name the same memory, so that nothing is ever out of date;
+the rules of mlir-aie's tensors hold all the same (alignment of views, scopes for writing), so that
+what works here works there. Makers (`zeros`, `rand`, ...) are in `makers`.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from .memory import SharedBuffer
+from .memory import SharedBuffer, SharedSlice
 
 DEVICES = ("npu", "cpu")
+
+COHERENCE_GRANULE = 64
+"""Bytes of the cache line by which host and device agree about memory: views begin at multiples of
+it, and end at one or where the tensor ends."""
 
 
 class Tensor:
     """An array of fixed shape and dtype in shared memory.
 
-    `shape_or_data` is a shape when it is a tuple (dtype: uint32 unless given) and data otherwise
-    (dtype: the data's own). TypeError when `dtype` is given and differs from an array's;
+    `shape_or_data` is a shape when it is a tuple (dtype: uint32 unless given; zeros) and data
+    otherwise (dtype: the data's own). TypeError when `dtype` is given and differs from an array's;
     ValueError for a device that is neither "npu" nor "cpu".
     """
+
+    DEVICES: ClassVar[tuple[str, ...]] = DEVICES
+    DEFAULT_DEVICE: ClassVar[str] = "npu"
 
     def __init__(
         self,
         shape_or_data: tuple[int, ...] | npt.ArrayLike,
         dtype: npt.DTypeLike | None = None,
-        device: str = "npu",
+        device: str | None = None,
     ) -> None:
         if isinstance(shape_or_data, tuple):
-            shape, data = _shape(shape_or_data), None
-            dtype = np.dtype(np.uint32 if dtype is None else dtype)
+            shape, data = as_shape(shape_or_data), None
+            kind = np.dtype(np.uint32 if dtype is None else dtype)
         else:
             data = _data(shape_or_data, dtype)
-            shape, dtype = data.shape, data.dtype
-        self._buffer = SharedBuffer(max(1, math.prod(shape) * dtype.itemsize))
-        used = self._buffer.array[: math.prod(shape) * dtype.itemsize]
-        self._array: npt.NDArray[Any] = used.view(dtype).reshape(shape)
-        self.device = device
+            shape, kind = data.shape, data.dtype
+        self._place(SharedBuffer(max(1, math.prod(shape) * kind.itemsize)), 0, shape, kind)
+        self._base: Tensor | None = None
+        self.device = self.DEFAULT_DEVICE if device is None else device
         if data is not None:
             self._array[...] = data
+
+    def _place(
+        self, buffer: SharedBuffer, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any]
+    ) -> None:
+        """Be `shape` elements from byte `offset` of `buffer` on."""
+        self._buffer, self._offset = buffer, offset
+        used = buffer.array[offset : offset + math.prod(shape) * dtype.itemsize]
+        self._array: npt.NDArray[Any] = used.view(dtype).reshape(shape)
 
     @property
     def device(self) -> str:
@@ -53,14 +68,18 @@ class Tensor:
 
     @device.setter
     def device(self, name: str) -> None:
-        if name not in DEVICES:
-            raise ValueError(f"no device {name!r}: a tensor lives on {' or '.join(DEVICES)}")
+        if name not in self.DEVICES:
+            raise ValueError(
+                f"Unsupported device: {name!r}; a tensor lives on {' or '.join(self.DEVICES)}"
+            )
         self._device = name
 
     @property
-    def buffer(self) -> SharedBuffer:
-        """The shared memory that holds the elements, from its first byte on."""
-        return self._buffer
+    def buffer(self) -> SharedBuffer | SharedSlice:
+        """The shared memory of just these elements."""
+        if self._base is None:
+            return self._buffer
+        return self._buffer.slice(self._offset, self.nbytes)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -87,17 +106,109 @@ class Tensor:
         return self._array.size
 
     def numpy(self) -> npt.NDArray[Any]:
-        """The elements as an array: a live view, which a later run of a design changes."""
+        """The elements as an array: a live view, which a later run of a design changes. Copy it to
+        keep what it holds now."""
         return self._array
 
-    def to(self, device: str) -> Tensor:
-        """This tensor, on `device`."""
-        self.device = device
+    def to(self, target_device: str) -> Tensor:
+        """This tensor, on that device."""
+        self.device = target_device
         return self
 
+    # -- views -----------------------------------------------------------------------------
+
+    def subview(
+        self, offset: int, shape: int | Sequence[int], dtype: npt.DTypeLike | None = None
+    ) -> Tensor:
+        """A tensor over a part of this one's memory: `shape` elements from byte `offset` on.
+
+        No bytes are copied, and the memory lives as long as any view of it. ValueError when the
+        part is not inside, or begins or ends within a granule of 64 bytes that it does not own.
+        """
+        kind = self.dtype if dtype is None else np.dtype(dtype)
+        extent = as_shape((shape,) if isinstance(shape, (int, np.integer)) else tuple(shape))
+        try:
+            start = operator.index(offset)
+        except TypeError:
+            raise TypeError(
+                f"subview() offset must be an integer number of bytes, got {offset!r}"
+            ) from None
+        nbytes = math.prod(extent) * kind.itemsize
+        asked = f"subview(offset={start}, shape={extent}, dtype={kind})"
+        if start < 0 or start + nbytes > self.nbytes:
+            raise ValueError(f"{asked} is out of bounds for a buffer of {self.nbytes} bytes")
+        at_end = start + nbytes == self.nbytes
+        if start % COHERENCE_GRANULE or (nbytes % COHERENCE_GRANULE and not at_end):
+            raise ValueError(
+                f"{asked} is not aligned: host and device agree about memory {COHERENCE_GRANULE} "
+                f"bytes at a time, so a view begins at a multiple of {COHERENCE_GRANULE} bytes "
+                f"and ends at one, or at the end of the tensor; it covers bytes {start} to "
+                f"{start + nbytes}"
+            )
+        view = object.__new__(type(self))
+        view._base = self.base or self
+        view._place(self._buffer, self._offset + start, extent, kind)
+        view._device = self._device
+        return view
+
+    @property
+    def base(self) -> Tensor | None:
+        """The tensor whose memory this view is a part of; None when it is its own."""
+        return self._base
+
+    @property
+    def is_view(self) -> bool:
+        return self._base is not None
+
+    @property
+    def storage(self) -> SharedBuffer:
+        """The memory it is in, which views share."""
+        return self._buffer
+
+    @property
+    def storage_offset(self) -> int:
+        """Where it begins in its storage, in bytes."""
+        return self._offset
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def mutate(self) -> WriteScope:
+        """``with t.mutate() as array:`` change some of the elements. The array is read-only after
+        the block."""
+        return WriteScope(self)
+
+    def overwrite(self) -> WriteScope:
+        """``with t.overwrite() as array:`` as `mutate`, promising to write every element."""
+        return WriteScope(self)
+
     def fill_(self, value: Any) -> Tensor:
+        """Make every element `value`; this tensor."""
         self._array.fill(value)
         return self
+
+    # -- torch -----------------------------------------------------------------------------
+
+    def to_torch(self) -> Any:
+        """A torch tensor over the same memory. ImportError without torch."""
+        return _torch_over(self._array)
+
+    def torch_view(self) -> Any:
+        """As `to_torch`, for writing."""
+        self.device = "cpu"
+        return _torch_over(self._array)
+
+    @classmethod
+    def from_torch(cls, torch_tensor: Any, device: str | None = None) -> Tensor:
+        """A tensor with a copy of a torch tensor's elements. ImportError without torch."""
+        torch = _torch()
+        source = torch_tensor.detach().cpu().contiguous()
+        if source.dtype == torch.bfloat16:
+            import ml_dtypes
+
+            return cls(source.view(torch.uint16).numpy().view(ml_dtypes.bfloat16), device=device)
+        return cls(source.numpy(), device=device)
+
+    # -- as an array -----------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self._array)
@@ -118,10 +229,39 @@ class Tensor:
         return self._array.copy() if copy else self._array
 
     def __repr__(self) -> str:
-        return f"tensor({self._array!r}, device={self.device!r})"
+        return f"{type(self).__name__}({self._array!r}, device={self.device!r})"
 
 
-def _shape(shape: Sequence[Any]) -> tuple[int, ...]:
+class WriteScope:
+    """A writable array of a tensor's elements for the length of a ``with`` block."""
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._tensor = tensor
+        self._lent: list[npt.NDArray[Any]] = []
+
+    def __enter__(self) -> npt.NDArray[Any]:
+        self._lent.append(self._tensor.data.view())
+        return self._lent[-1]
+
+    def __exit__(self, *fault: Any) -> None:
+        self._lent.pop().flags.writeable = False
+
+
+def _torch() -> Any:
+    from importlib import import_module
+
+    return import_module("torch")
+
+
+def _torch_over(array: npt.NDArray[Any]) -> Any:
+    torch = _torch()
+    if array.dtype.name == "bfloat16":
+        return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
+    return torch.from_numpy(array)
+
+
+def as_shape(shape: Sequence[Any]) -> tuple[int, ...]:
+    """`shape` as a tuple of ints; TypeError when it is something else, such as data."""
     if not all(isinstance(d, (int, np.integer)) and d >= 0 for d in shape):
         raise TypeError(
             f"a tensor's shape is a tuple of counts, got {tuple(shape)!r}; "
@@ -140,131 +280,3 @@ def _data(data: npt.ArrayLike, dtype: npt.DTypeLike | None) -> npt.NDArray[Any]:
             f"convert it first: data.astype(np.dtype({np.dtype(dtype).name!r}))"
         )
     return array
-
-
-def tensor(
-    shape_or_data: tuple[int, ...] | npt.ArrayLike,
-    dtype: npt.DTypeLike | None = None,
-    device: str = "npu",
-) -> Tensor:
-    """A tensor of a shape (a tuple) or with a copy of data (anything else); see `Tensor`."""
-    return Tensor(shape_or_data, dtype, device)
-
-
-def _size(size: tuple[Any, ...]) -> tuple[int, ...]:
-    """A shape given as ``(2, 3)`` or as ``2, 3``."""
-    if len(size) == 1 and isinstance(size[0], (tuple, list)):
-        return _shape(size[0])
-    return _shape(size)
-
-
-def full(
-    size: int | Sequence[int],
-    fill_value: Any,
-    *,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-) -> Tensor:
-    """Every element `fill_value`; its dtype unless one is given."""
-    shape = _size((size,))
-    kind = np.asarray(fill_value).dtype if dtype is None else dtype
-    return _made(shape, kind, out, device).fill_(fill_value)
-
-
-def zeros(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-) -> Tensor:
-    """Zeros, float32 unless a dtype is given."""
-    return _made(_size(size), np.float32 if dtype is None else dtype, out, device).fill_(0)
-
-
-def ones(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-) -> Tensor:
-    """Ones, float32 unless a dtype is given."""
-    return _made(_size(size), np.float32 if dtype is None else dtype, out, device).fill_(1)
-
-
-def rand(
-    *size: Any,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-    generator: np.random.Generator | None = None,
-) -> Tensor:
-    """Uniform in [0, 1), float32 unless a dtype is given."""
-    made = _made(_size(size), np.float32 if dtype is None else dtype, out, device)
-    made[...] = _generator(generator).random(made.shape)
-    return made
-
-
-def randint(
-    low: int,
-    high: int,
-    size: int | Sequence[int],
-    *,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-    generator: np.random.Generator | None = None,
-) -> Tensor:
-    """Integers in [low, high), int64 unless a dtype is given."""
-    made = _made(_size((size,)), np.int64 if dtype is None else dtype, out, device)
-    made[...] = _generator(generator).integers(low, high, made.shape)
-    return made
-
-
-def arange(
-    start: Any = 0,
-    end: Any = None,
-    step: Any = 1,
-    *,
-    shape: Sequence[int] | None = None,
-    out: Tensor | None = None,
-    dtype: npt.DTypeLike | None = None,
-    device: str | None = None,
-) -> Tensor:
-    """``start, start + step, ...`` below `end`; int64, or float32 when an argument is a float."""
-    if end is None:
-        start, end = 0, start
-    if dtype is None:
-        dtype = np.float32 if any(isinstance(v, float) for v in (start, end, step)) else np.int64
-    values = np.arange(start, end, step)
-    if shape is not None:
-        values = values.reshape(tuple(shape))
-    made = _made(values.shape, dtype, out, device)
-    made[...] = values.astype(made.dtype)
-    return made
-
-
-def zeros_like(
-    other: Tensor, dtype: npt.DTypeLike | None = None, device: str | None = None
-) -> Tensor:
-    """Zeros of another tensor's shape, and of its dtype and device unless given."""
-    kind = other.dtype if dtype is None else dtype
-    return Tensor(other.shape, kind, other.device if device is None else device).fill_(0)
-
-
-def _made(
-    shape: tuple[int, ...], dtype: npt.DTypeLike, out: Tensor | None, device: str | None
-) -> Tensor:
-    """`out` when it is given and fits, a new tensor otherwise."""
-    if out is None:
-        return Tensor(shape, dtype, "npu" if device is None else device)
-    if out.shape != shape or out.dtype != np.dtype(dtype):
-        raise ValueError(
-            f"out is a tensor of shape {out.shape} and dtype {out.dtype}; "
-            f"shape {shape} and dtype {np.dtype(dtype)} are to be written"
-        )
-    return out
-
-
-def _generator(generator: np.random.Generator | None) -> np.random.Generator:
-    return np.random.default_rng() if generator is None else generator

@@ -88,7 +88,7 @@ class Workshop:
             objects = sorted(p.name for p in scratch.glob("*.o"))
             run([*self.cxx, *objects, *link_flags, "-o", "worker"], scratch)
 
-        return self.made(digest("worker", *self.cxx, self.runtime), make) / "worker"
+        return self.made(digest("worker", *self.cxx, *compile_flags, self.runtime), make) / "worker"
 
     def object(self, source: str, flags: Sequence[str]) -> Path:
         def make(scratch: Path) -> None:
@@ -97,7 +97,7 @@ class Workshop:
             include = ["-I", host.include_dir()]
             run([*self.cxx, *compile_flags, "-O1", *flags, *include, "-c", "source.cc"], scratch)
 
-        key = digest("object", *self.cxx, self.headers, source, *flags)
+        key = digest("object", *self.cxx, *host.image_flags()[0], self.headers, source, *flags)
         return self.made(key, make) / "source.o"
 
     def image(self, image: host.Image, objects: dict[str, Path]) -> Path:
@@ -107,7 +107,10 @@ class Workshop:
             _, link_flags = host.image_flags()
             run([*self.cxx, *map(str, parts), *link_flags, "-o", "image.so"], scratch)
 
-        return self.made(digest("image", *self.cxx, *map(str, parts)), make) / "image.so"
+        return (
+            self.made(digest("image", *self.cxx, *host.image_flags()[1], *map(str, parts)), make)
+            / "image.so"
+        )
 
     def package(self, design: host.HostDesign, kernels: dict[str, str], where: Path) -> Path:
         """A package directory; `kernels` maps an object's name to its C++."""
@@ -175,9 +178,10 @@ def build(workshop: Workshop, tmp_path: Path) -> Iterator[Callable[..., Built]]:
         kernels: dict[str, str] | None = None,
         *,
         sequence: str | None = None,
+        device: str | None = None,
         file: str = "design.py",
     ) -> Built:
-        design = host.lower(ir.parse(text, file), sequence=sequence)
+        design = host.lower(ir.parse(text, file), device=device, sequence=sequence)
         directory = workshop.package(design, kernels or {}, tmp_path / f"package{len(made)}")
         made.append(Built(design, directory, HostKernel(directory, name="design")))
         return made[-1]

@@ -550,3 +550,48 @@ scf.for %i = %c0 to %n step %c1 {
     x = np.arange(64, dtype=I32)
     for n in (3, 8):
         np.testing.assert_array_equal(design(x, 0 * x, n)[1], np.where(x < 8 * n, 3 * x, 0))
+
+
+def test_channels_that_share_a_lock_take_turns(build):
+    """One transfer in, then one out of each channel: a channel that has moved its share waits
+    behind the other (seen in mlir-aie's test ctrl_packet_reconfig_1x4_cores)."""
+    design = build(
+        module(
+            ONE,
+            "%two = arith.constant 2 : i32",
+            buffer("0_1", "x", "4xi32"),
+            lock("0_1", "free", 2),
+            lock("0_1", "full", 0),
+            """%mem = aie.memtile_dma(%t0_1) {
+  %s = aie.dma_start(S2MM, 0, ^in, ^a)
+^in:
+  aie.use_lock(%free, AcquireGreaterEqual, %two)
+  aie.dma_bd(%x : memref<4xi32>)
+  aie.use_lock(%full, Release, %two)
+  aie.next_bd ^in
+^a:
+  %t = aie.dma_start(MM2S, 0, ^first, ^b)
+"""
+            + bd("first", ("full", "free"), "x", "4xi32")
+            + "\n^b:\n  %u = aie.dma_start(MM2S, 1, ^second, ^end)\n"
+            + bd("second", ("full", "free"), "x", "4xi32")
+            + "\n^end:\n  aie.end\n}",
+            "aie.flow(%t0_0, DMA : 0, %t0_1, DMA : 0)",
+            "aie.flow(%t0_1, DMA : 0, %t0_0, DMA : 0)",
+            "aie.flow(%t0_1, DMA : 1, %t0_0, DMA : 1)",
+            "aie.shim_dma_allocation @in(%t0_0, MM2S, 0)",
+            "aie.shim_dma_allocation @out0(%t0_0, S2MM, 0)",
+            "aie.shim_dma_allocation @out1(%t0_0, S2MM, 1)",
+            sequence(
+                ["8xi32", "8xi32", "8xi32"],
+                transfer(1, "out0", 1, 8, "8xi32", wait=True),
+                transfer(2, "out1", 2, 8, "8xi32", wait=True),
+                transfer(0, "in", 0, 8, "8xi32"),
+                wait=[1, 2],
+            ),
+        )
+    )
+    data = np.arange(8, dtype=I32)
+    _, a, b = design(data, 0 * data, 0 * data)
+    np.testing.assert_array_equal(a, data)
+    np.testing.assert_array_equal(b, data)

@@ -148,3 +148,82 @@ def test_lock_values_and_columns():
     )
     assert [f for f in found if "lock many starts at 70, a lock counts to 63" in f]
     assert [f for f in found if "tile (1,2): npu1_1col has 1 columns and 6 rows" in f]
+
+
+def copying(line: str) -> str:
+    return module(
+        fifo("in", "0_0", "0_2", "16xi32"),
+        core("0_2", acquire("in", "Consume", "16xi32") + "\n" + release("in", "Consume")),
+        sequence(["65536xi32"], line),
+    )
+
+
+@pytest.mark.parametrize(
+    ("layout", "number", "message"),
+    [
+        ("[1, 2, 1024, 16][0, 4, 8, 1]", 0, "a dimension of size 1024, at most 1023"),
+        ("[65, 1, 1, 16][32, 0, 0, 1]", 0, "65 iterations, at most 64"),
+        ("[1, 1, 1, 16][0, 0, 0, 1]", 16, "buffer descriptor 16, the tile has 16"),
+        ("[1, 1, 2, 16][0, 0, 1048577, 1]", 0, "a stride of 1048577 elements, at most 1048576"),
+        ("[1, 1, 1, 65536][0, 0, 0, 1]", 15, None),  # contiguous
+        ("[64, 2, 4, 16][32, 64, 16, 1]", 0, None),
+    ],
+)
+def test_memcpy(layout, number, message):
+    text = copying(
+        f"aiex.npu.dma_memcpy_nd(%a0[0, 0, 0, 0]{layout})"
+        f" {{id = {number} : i64, metadata = @in}} : memref<65536xi32>"
+    )
+    if message is None:
+        assert faults(text) == ()
+        return
+    (fault,) = faults(text)
+    assert message in fault
+    assert fault.startswith("tile (0,0): in: ")
+    assert "(design.py:" in fault
+
+
+def test_descriptors_inside_loops_of_the_sequence():
+    text = copying(
+        "%z = arith.constant 0 : index\n%n = arith.constant 2 : index\n"
+        "%o = arith.constant 1 : index\nscf.for %i = %z to %n step %o {\n"
+        "aiex.npu.dma_memcpy_nd(%a0[0, 0, 0, 0][65, 1, 1, 16][32, 0, 0, 1])"
+        " {id = 0 : i64, metadata = @in} : memref<65536xi32>\n}"
+    )
+    (fault,) = faults(text)
+    assert "65 iterations" in fault
+
+
+def buffers(*attributes: str, n: int = 1024) -> str:
+    return module(
+        *(
+            f'%b{i} = aie.buffer(%t0_2) {{sym_name = "b{i}", {a}}} : memref<{n}xi32>'
+            for i, a in enumerate(attributes)
+        )
+    )
+
+
+def test_banks_and_addresses():
+    bank = "mem_bank = {} : i32"
+    assert faults(buffers(*[bank.format(1)] * 4)) == ()
+    (fault,) = faults(buffers(*[bank.format(1)] * 5))
+    assert fault.startswith(
+        "tile (0,2): 20480 bytes are put into bank 1, it has 16384: b0 4096 bytes"
+    )
+    (fault,) = faults(buffers(bank.format(4)))
+    assert fault.startswith("tile (0,2): b0 is put into bank 4, the tile has 4, from 0 (design.py:")
+    place = "address = {} : i32"
+    assert faults(buffers(place.format(0x1000), place.format(0x2000))) == ()
+    (fault,) = faults(buffers(place.format(0x1000), place.format(0x1FFC)))
+    assert "b0, 4096 bytes from 4096 (design.py:" in fault
+    assert "reaches into b1 at 8188" in fault
+    (fault,) = faults(buffers(place.format(0xF004)))
+    assert fault.startswith("tile (0,2): b0 ends at byte 65540, the tile's memory has 65536")
+
+
+def test_fifos_take_locks_of_a_shim():
+    locks = [f"%k{i} = aie.lock(%t0_0) {{init = 0 : i32}}" for i in range(13)]
+    parts = [fifo("in", "0_0", "0_2", "16xi32"), core("0_2", "")]
+    assert faults(module(*parts, *locks)) == ()
+    (fault,) = faults(module(*parts, *locks, fifo("out", "0_2", "0_0", "16xi32")))
+    assert fault.startswith("tile (0,0): 17 locks are used, it has 16: ")

@@ -11,8 +11,9 @@
 #include <limits>
 
 #include "iron_elem.h"
+#include "iron_vector.h"
 
-#define IRON_HOST_ABI 1
+#define IRON_HOST_ABI 2
 
 namespace iron {
 
@@ -111,6 +112,12 @@ struct Api {
   void (*stream_put)(int32_t port, const void *, int32_t bytes, int32_t last);
   void (*stream_get)(int32_t port, void *, int32_t bytes);
   void (*event)(int32_t which);
+  void (*device_load)(int32_t number, int32_t afresh);
+  void (*core_reset)(const char *tile);
+  void (*channel_reset)(Channel *, int32_t restart);
+  void (*touch)(const void *, int64_t bytes, int32_t writes);  // these three: race check only
+  void (*call_begin)(const void *, int64_t bytes);
+  void (*call_end)();
   void (*fail)(const char *message);
 };
 
@@ -158,6 +165,16 @@ inline void check(bool holds, const char *message) {
 }
 template <class T> T *buffer(Context &c, int index) { return (T *)c.buffers[index]; }
 inline void yield() { iron_api->yield(); }
+// For the race check: memory the body uses, and memory it hands to a kernel.
+inline void touch(Context &c, const void *at, int64_t bytes, bool writes, int32_t site) {
+  c.site = site;
+  iron_api->touch(at, bytes, writes);
+}
+inline void hand(Context &c, const void *at, int64_t bytes, int32_t site) {
+  c.site = site;
+  iron_api->call_begin(at, bytes);
+}
+inline void returned() { iron_api->call_end(); }
 
 // ---- the runtime sequence
 template <class T> T *argument(Context &c, int index) { return (T *)c.arguments[index].data; }
@@ -190,6 +207,20 @@ inline void wait(Context &c, int channel, int32_t site) {
   iron_api->channel_wait(c.channels[channel]);
 }
 
+// Another device takes the array; `afresh` also when it has it already.
+inline void load_device(Context &c, int32_t number, bool afresh, int32_t site) {
+  c.site = site;
+  iron_api->device_load(number, afresh);
+}
+inline void reset_core(Context &c, const char *tile, int32_t site) {
+  c.site = site;
+  iron_api->core_reset(tile);
+}
+// Drop what a channel does and has queued, or queue again what it does from the start.
+inline void reset_channel(Context &c, int channel, bool restart) {
+  iron_api->channel_reset(c.channels[channel], restart);
+}
+
 // ---- arithmetic that C++ spells differently from MLIR
 template <class To, class From> To bit_cast(const From &x) {
   static_assert(sizeof(To) == sizeof(From), "a bit cast keeps the size");
@@ -199,6 +230,9 @@ template <class To, class From> To bit_cast(const From &x) {
 }
 template <class T> T floor_div(T a, T b) { return (T)(a / b - ((a % b != 0) & ((a < 0) != (b < 0)))); }
 template <class T> T ceil_div(T a, T b) { return (T)(a / b + ((a % b != 0) & ((a < 0) == (b < 0)))); }
+template <class T> T modulo(T a, T b) { return (T)(a - floor_div(a, b) * b); }
+template <class T> T larger(T a, T b) { return a > b ? a : b; }
+template <class T> T smaller(T a, T b) { return a < b ? a : b; }
 template <class T> T maximum(T a, T b) {  // NaN wins
   return (float)a != (float)a ? a : (float)b != (float)b ? b : (a > b ? a : b);
 }

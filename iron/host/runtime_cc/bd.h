@@ -26,6 +26,7 @@ struct Bd {
   bool padded = false;
   int64_t iteration_size = 0, iteration_stride = 0;
   int64_t iteration = 0;            // executions so far, modulo the size
+  int64_t first_iteration = 0;      // where it begins
   std::vector<LockUse> acquires, releases;
   int32_t next = -1;
   int32_t packet = -1, packet_type = 0;

@@ -18,6 +18,7 @@ enum Message : uint32_t {
   kFailed = 18,   // from us: text; the worker ends
   kDeadlock = 19, // from us: text; the worker ends
   kCrash = 20,    // from us: text; the worker ends
+  kRace = 21,     // from us: text; the worker ends
 };
 
 struct WireArgument {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <string>
 
+#include "asan.h"
 #include "channel_to_client.h"
 #include "network.h"
 
@@ -72,9 +73,30 @@ void on_signal(int number, siginfo_t *info, void *) {
   _exit(3);
 }
 
+#ifdef IRON_ASAN
+// The sanitizer has found something: its report, and whose doing it was.
+void on_report(const char *report) {
+  Fiber *f = Fiber::current;
+  std::string text = "bad memory access in " + (f ? f->name : std::string("the emulator itself")) + "\n";
+  if (f) {
+    std::string site = static_cast<Core *>(f)->site();
+    if (!site.empty()) text += "  last at " + site + "\n";
+  }
+  client.send(kCrash, text + report);
+  _exit(3);
+}
+#endif
+
 }  // namespace
 
+#ifdef IRON_ASAN
+extern "C" const char *__asan_default_options() { return "detect_leaks=0:abort_on_error=0"; }
+#endif
+
 void install_crash_handlers() {
+#ifdef IRON_ASAN
+  __asan_set_error_report_callback(on_report);
+#endif
 #ifdef IRON_BACKTRACE
   void *warm[1];
   backtrace(warm, 1);  // loads what it needs now and not in a handler

@@ -40,6 +40,8 @@ struct Channel : Port {
   uint32_t header() const override;
 
   void enqueue(Task *task);
+  void reset();              // forget what is under way and queued
+  void restart();            // queue the program from its beginning
 
  private:
   const Bd &bd() const { return queue.front()->bds[(size_t)current]; }

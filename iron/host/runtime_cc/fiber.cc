@@ -6,7 +6,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "asan.h"
 #include "status.h"
+#include "trace.h"
+
 
 namespace iron {
 
@@ -57,7 +60,30 @@ static void *scheduler_sp;
 static ucontext_t scheduler_context;
 #endif
 
-static size_t page() { return (size_t)sysconf(_SC_PAGESIZE); }
+// The address sanitizer must know which stack is in use.
+#ifdef IRON_ASAN
+static const void *scheduler_stack;
+static size_t scheduler_stack_bytes;
+static void leave(void **fake, const void *stack, size_t bytes) {
+  __sanitizer_start_switch_fiber(fake, stack, bytes);
+}
+static void arrive(void *fake, bool on_fiber) {
+  if (on_fiber)
+    __sanitizer_finish_switch_fiber(fake, &scheduler_stack, &scheduler_stack_bytes);
+  else
+    __sanitizer_finish_switch_fiber(fake, nullptr, nullptr);
+}
+#else
+static void leave(void **, const void *, size_t) {}
+static void arrive(void *, bool) {}
+static const void *scheduler_stack;
+static size_t scheduler_stack_bytes;
+#endif
+
+static size_t page() {
+  static const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+  return bytes;
+}
 
 Fiber::~Fiber() {
   if (stack_) munmap(stack_, stack_bytes_);
@@ -90,6 +116,7 @@ void Fiber::start(Body b, size_t bytes) {
 }
 
 void Fiber::enter() {
+  arrive(nullptr, true);
   current->body(current->context);
   current->done = true;
   if (current->index < 0) scheduler.stop = true;  // the runtime sequence has ended
@@ -100,21 +127,29 @@ void Fiber::step() {
   if (done || !started) return;
   current = this;
   status->running = index;
+  if (tracing) trace_core_begin(this);
+  void *fake = nullptr;
+  leave(&fake, stack_ + page(), stack_bytes_ - page());
 #ifdef IRON_FIBER_ASM
   iron_switch(&scheduler_sp, sp_);
 #else
   swapcontext(&scheduler_context, &context_);
 #endif
+  arrive(fake, false);
+  if (tracing) trace_core_end(this);
   current = nullptr;
 }
 
 void Fiber::suspend() {
   Fiber *f = current;
+  void *fake = nullptr;
+  leave(&fake, scheduler_stack, scheduler_stack_bytes);
 #ifdef IRON_FIBER_ASM
   iron_switch(&f->sp_, scheduler_sp);
 #else
   swapcontext(&f->context_, &scheduler_context);
 #endif
+  arrive(fake, true);
 }
 
 void Fiber::park_forever() {

@@ -1,6 +1,7 @@
 #include "fifo.h"
 
 #include "fiber.h"
+#include "race.h"
 
 namespace iron {
 
@@ -21,7 +22,9 @@ void End::give(int32_t count) {
          "' but holds " + std::to_string(held));
   held -= count;
   head = (head + count) % (int32_t)buffers.size();
-  if (releases) releases->add(count * repeat);
+  if (!releases) return;
+  IRON_CHECKED(race_release(Fiber::current, releases));
+  releases->add(count * repeat);
 }
 
 }  // namespace iron

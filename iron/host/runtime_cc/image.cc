@@ -46,7 +46,11 @@ static std::string private_copy(const std::string &path, int &fd, bool &unlink_a
   return good ? name : "";
 }
 
-std::string Images::bind(const std::string &image, const std::string &body, Body &found) {
+std::string Images::bind(const std::string &image, const std::string &body, Loaded &copy,
+                         Body &found) {
+  if (copy.handle) dlclose(copy.handle);
+  if (copy.descriptor >= 0) close(copy.descriptor);
+  copy = Loaded();
   std::string path = directory_ + "/" + image + ".so", file = path;
   int fd = -1;
   bool unlink_after = false;
@@ -55,7 +59,7 @@ std::string Images::bind(const std::string &image, const std::string &body, Body
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string why = handle ? "" : dlerror();
   if (unlink_after) unlink(file.c_str());
-  // fd stays open: the loader knows a library by its name, which is the number of the descriptor.
+  copy = {handle, fd};  // fd stays open: the loader knows a library by its name, which is the number of the descriptor.
   if (!handle) return "cannot load " + path + ": " + why;
   auto table = (const Api **)dlsym(handle, "iron_api");
   if (!table) return path + " is no image of the host target (it has no iron_api)";

@@ -8,11 +8,17 @@
 
 namespace iron {
 
+struct Loaded {  // one copy of an image
+  void *handle = nullptr;
+  int descriptor = -1;
+};
+
 class Images {
  public:
   Images(std::string directory, const Api *api) : directory_(std::move(directory)), api_(api) {}
-  // Load `<directory>/<image>.so` once more and find a body in it; a message or empty.
-  std::string bind(const std::string &image, const std::string &body, Body &found);
+  // Load `<directory>/<image>.so` once more and find a body in it; a message or empty. What `copy`
+  // held before is unloaded.
+  std::string bind(const std::string &image, const std::string &body, Loaded &copy, Body &found);
 
  private:
   std::string directory_;

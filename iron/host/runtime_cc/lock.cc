@@ -1,6 +1,8 @@
 #include "lock.h"
 
 #include "fiber.h"
+#include "race.h"
+#include "trace.h"
 
 namespace iron {
 
@@ -18,10 +20,25 @@ void Lock::park(Process *p, int32_t wants_, bool exactly) {
   if (p->waits_for == this) return;
   unpark(p);
   p->waits_for = this;
+  if (tracing) trace_wait(p, this);
   p->next_waiter = nullptr;
   Process **end = &waiters;
   while (*end) end = &(*end)->next_waiter;
   *end = p;
+}
+
+void unclaim(Process *p) {
+  if (!p->claim) return;
+  p->claim->claims--;
+  p->claim = nullptr;
+}
+
+bool in_turn(Process *p, Lock *lock) {
+  if (p->claim || lock->claims == 0) return true;
+  p->claim = lock;
+  lock->claims++;
+  scheduler.ready(p);
+  return false;
 }
 
 // A woken process tests the lock again when its turn comes, so waking one too many is harmless.
@@ -34,27 +51,37 @@ void Lock::wake() {
     }
     *at = p->next_waiter;
     p->waits_for = nullptr;
+    if (tracing) trace_wait(p, nullptr);
+    p->claim = this;
+    claims++;
     scheduler.ready(p);
   }
 }
 
 void Lock::add(int32_t n) {
   value += n;
+  if (tracing) trace_level(this);
   if (waiters) wake();
 }
 
 void Lock::set(int32_t n) {
   value = n;
+  if (tracing) trace_level(this);
   if (waiters) wake();
 }
 
 void acquire(Lock *lock, int32_t wants, bool exactly) {
+  if (!in_turn(Fiber::current, lock)) Fiber::suspend();
+  unclaim(Fiber::current);
   while (!lock->grants(wants, exactly)) {
     lock->park(Fiber::current, wants, exactly);
     Fiber::suspend();
+    unclaim(Fiber::current);
   }
   unpark(Fiber::current);
   lock->take(wants, exactly);
+  if (tracing) trace_level(lock);
+  IRON_CHECKED(race_acquire(Fiber::current, lock));
 }
 
 }  // namespace iron

@@ -15,6 +15,7 @@ struct Lock {
   std::string name, tile, fifo, where;
   int32_t initial = 0, value = 0;
   Process *waiters = nullptr;  // in the order of their coming
+  int32_t claims = 0;          // of processes that were woken and have not tried yet
 
   bool grants(int32_t wants, bool exactly) const {
     return exactly ? value == wants : value >= wants;
@@ -29,6 +30,11 @@ struct Lock {
 };
 
 void unpark(Process *p);
+// Locks are fair: who comes while others have been woken for the lock tries after them, so that
+// one of several channels that share a lock cannot take it again and again. False: not your turn,
+// you have been queued.
+bool in_turn(Process *p, Lock *lock);
+void unclaim(Process *p);
 void acquire(Lock *lock, int32_t wants, bool exactly);  // by the current fiber
 
 }  // namespace iron

@@ -17,8 +17,10 @@
 #include "crash.h"
 #include "memory.h"
 #include "network.h"
+#include "race.h"
 #include "report.h"
 #include "status.h"
+#include "trace.h"
 
 namespace iron {
 
@@ -32,8 +34,14 @@ const Api kApi = {
     [](End *e, int64_t first, int32_t i) { return e->object(first, i); },
     [](End *e, int32_t n) { e->give(n); },
     [](Lock *l, int32_t value, int32_t exactly) { acquire(l, value, exactly != 0); },
-    [](Lock *l, int32_t value) { l->add(value); },
-    [](Lock *l, int32_t value) { l->set(value); },
+    [](Lock *l, int32_t value) {
+      IRON_CHECKED(race_release(Fiber::current, l));
+      l->add(value);
+    },
+    [](Lock *l, int32_t value) {
+      IRON_CHECKED(race_release(Fiber::current, l));
+      l->set(value);
+    },
     [] {
       scheduler.ready(Fiber::current);
       Fiber::suspend();
@@ -50,6 +58,18 @@ const Api kApi = {
     stream_put,
     stream_get,
     [](int32_t) {},
+    device_load,
+    core_reset,
+    channel_reset,
+#ifdef IRON_RACE
+    race_touch,
+    race_call,
+    race_return,
+#else
+    nullptr,
+    nullptr,
+    nullptr,
+#endif
     [](const char *message) {
       const Core *core = static_cast<const Core *>(Fiber::current);
       fail(core->name + ": " + message + "\n  at " + core->site());
@@ -104,11 +124,20 @@ bool run(Network &n, const std::vector<uint8_t> &payload) {
     client.send(kFailed, why);
     return false;
   }
+  n.copy_external(true);
   scheduler.stop = false;
   scheduler.steps = 0;
   n.sequence.context.site = 0;
   n.sequence.start(n.sequence.body, 1 << 20);
   scheduler.run();
+  if (tracing) trace_write();
+#ifdef IRON_RACE
+  std::string races = race_report();
+  if (!races.empty()) {
+    client.send(kRace, races);
+    return false;
+  }
+#endif
   if (!scheduler.failure.empty()) {
     client.send(kFailed, scheduler.failure);
     return false;
@@ -117,10 +146,19 @@ bool run(Network &n, const std::vector<uint8_t> &payload) {
     client.send(kDeadlock, deadlock_report(n));
     return false;
   }
+  n.copy_external(false);
   std::string reply((const char *)&scheduler.steps, sizeof scheduler.steps);
   reply += unfinished_transfers(n);
   drop_finished_tasks();
   return client.send(kDone, reply);
+}
+
+// Of "seed:N"; 0 when it is written otherwise.
+uint64_t seed_of(const std::string &text) {
+  char *end = nullptr;
+  if (text.rfind("seed:", 0) != 0 || text.size() == 5) return 0;
+  uint64_t n = std::strtoull(text.c_str() + 5, &end, 0);
+  return *end ? 0 : n * 0x9E3779B97F4A7C15u + 0x2545F4914F6CDD1Du;
 }
 
 int serve(Network &n) {
@@ -165,17 +203,24 @@ int main(int argc, char **argv) {
   pthread_t watcher;
   pthread_create(&watcher, nullptr, watch_client, (void *)(intptr_t)std::atoi(argv[4]));
 
+  if (const char *schedule = std::getenv("IRON_HOST_SCHEDULE"); schedule && *schedule) {
+    scheduler.seed = seed_of(schedule);
+    if (!scheduler.seed) {
+      client.send(kFailed, std::string("IRON_HOST_SCHEDULE=") + schedule + ": write it as seed:N");
+      return 1;
+    }
+  }
   Network &n = *new Network;  // never destroyed: a kernel may call exit() on a fiber's stack
   network = &n;
   sequence = &n.sequence;
+  install_crash_handlers();
   std::string why = n.read(argv[1]);
   if (why.empty()) why = n.load(&kApi);
   if (!why.empty()) {
     client.send(kFailed, why);
     return 1;
   }
-  install_crash_handlers();
-  n.start_cores();
+  if (const char *file = std::getenv("IRON_HOST_TRACE"); file && *file) trace_to(file, n);
   client.send(kReady, "");
   int code = serve(n);
   std::fflush(nullptr);  // what kernels printed

@@ -6,6 +6,7 @@
 #include <map>
 #include <stdexcept>
 
+#include "asan.h"
 #include "image.h"
 
 namespace iron {
@@ -14,7 +15,7 @@ Network *network = nullptr;
 
 namespace {
 
-constexpr size_t kStackBytes = 1 << 20;
+constexpr size_t kPersistent = 1 << 20;  // more than a memory tile has
 
 std::string unquote(const std::string &s) {
   std::string out;
@@ -98,7 +99,11 @@ class Reader {
 
   void line(const Line &l) {
     if (l.kind == "device") {
-      n_.device = l.bare.empty() ? "" : l.bare[0];
+      n_.devices.push_back(std::make_unique<Device>());
+      d_ = n_.devices.back().get();
+      d_->target = l.bare.empty() ? "" : l.bare[0];
+      d_->name = l.text("name");
+      cores_ = Names<Core>();
     } else if (l.kind == "buffer") {
       buffer(l);
     } else if (l.kind == "data") {
@@ -145,10 +150,23 @@ class Reader {
     b->name = unquote(l.bare.at(0));
     b->tile = l.text("tile");
     b->bytes = l.number("bytes");
-    b->store = std::make_unique<uint8_t[]>((size_t)b->bytes + 128);  // zeroed
-    b->data = (uint8_t *)(((uintptr_t)b->store.get() + 63) & ~(uintptr_t)63);
+    b->argument = (int32_t)l.number("argument", -1);
+    b->persists = l.has("at");
+    if (b->persists) {
+      std::vector<uint8_t> &whole = n_.memories[b->tile];
+      size_t end = (size_t)(l.number("at") + b->bytes);
+      if (end > kPersistent) throw std::runtime_error("'" + b->name + "' lies beyond its tile's memory");
+      whole.resize(kPersistent);  // once, so that nothing moves
+      b->data = whole.data() + l.number("at");
+    } else {
+      b->store = std::make_unique<uint8_t[]>((size_t)b->bytes + 128);  // zeroed
+      b->data = (uint8_t *)(((uintptr_t)b->store.get() + 63) & ~(uintptr_t)63);
+      uint8_t *end = b->data + b->bytes;
+      forbid(b->store.get(), (size_t)(b->data - b->store.get()));
+      forbid(end, (size_t)(b->store.get() + b->bytes + 128 - end));
+    }
     buffers_.add(l.bare[0], b.get());
-    n_.buffers.push_back(std::move(b));
+    d_->buffers.push_back(std::move(b));
   }
 
   void data(const Line &l) {
@@ -157,10 +175,11 @@ class Reader {
     size_t n = hex.size() / 2;
     int64_t at = l.number("at");
     if (at < 0 || at + (int64_t)n > b->bytes) throw std::runtime_error("data beyond its buffer");
-    for (size_t i = 0; i < n; i++)
-      b->data[(size_t)at + i] = (uint8_t)std::stoi(hex.substr(2 * i, 2), nullptr, 16);
+    b->initial.resize((size_t)b->bytes);
+    uint8_t *to = b->initial.data() + at;
+    for (size_t i = 0; i < n; i++) to[i] = (uint8_t)std::stoi(hex.substr(2 * i, 2), nullptr, 16);
     int64_t repeat = l.number("repeat", 1);
-    for (int64_t k = 1; k < repeat; k++) std::memcpy(b->data + at + k * (int64_t)n, b->data + at, n);
+    for (int64_t k = 1; k < repeat; k++) std::memcpy(to + k * (int64_t)n, to, n);
   }
 
   void lock(const Line &l) {
@@ -171,7 +190,7 @@ class Reader {
     k->where = l.text("where");
     k->initial = k->value = (int32_t)l.number("value");
     locks_.add(l.bare.at(0), k.get());
-    n_.locks.push_back(std::move(k));
+    d_->locks.push_back(std::move(k));
   }
 
   void channel(const Line &l) {
@@ -180,6 +199,8 @@ class Reader {
     c->sends = l.raw("dir") == "MM2S";
     c->index = (int32_t)l.number("index");
     c->shim = l.number("shim") != 0;
+    c->far = c->shim;
+    c->sends_far = c->shim && c->sends;
     c->fifo = l.text("fifo");
     c->symbol = l.text("symbol");
     c->where = l.text("where");
@@ -191,7 +212,7 @@ class Reader {
     std::memcpy(c->pad + 4, &pad, 4);
     channels_.add(l.bare.at(0), c.get());
     streams_.add(l.bare[0], static_cast<Port *>(c.get()));
-    n_.channels.push_back(std::move(c));
+    d_->channels.push_back(std::move(c));
   }
 
   void port(const Line &l) {
@@ -201,7 +222,7 @@ class Reader {
     p->index = (int32_t)l.number("index");
     p->name = "stream port " + std::to_string(p->index) + " of core " + p->tile;
     streams_.add(l.bare.at(0), static_cast<Port *>(p.get()));
-    n_.ports.push_back(std::move(p));
+    d_->ports.push_back(std::move(p));
   }
 
   std::vector<LockUse> uses(const std::string &text) {
@@ -234,7 +255,7 @@ class Reader {
     if (it.size() == 3) {
       b.iteration_size = std::stoll(it[0]);
       b.iteration_stride = std::stoll(it[1]);
-      b.iteration = std::stoll(it[2]);
+      b.iteration = b.first_iteration = std::stoll(it[2]);
     }
     b.acquires = uses(l.raw("acquire"));
     b.releases = uses(l.raw("release"));
@@ -279,7 +300,7 @@ class Reader {
     if (l.has("acquire")) e->acquires = locks_[l.raw("acquire")];
     if (l.has("release")) e->releases = locks_[l.raw("release")];
     ends_.add(l.bare.at(0), e.get());
-    n_.ends.push_back(std::move(e));
+    d_->ends.push_back(std::move(e));
   }
 
   void resources(Core &c, const Line &l) {
@@ -299,18 +320,18 @@ class Reader {
 
   void core(const Line &l) {
     std::string tile = l.text("tile");
-    auto c = std::make_unique<Core>("core " + tile, (int32_t)n_.cores.size());
+    auto c = std::make_unique<Core>("core " + tile, (int32_t)d_->cores.size());
     c->tile = tile;
     c->image = l.text("image");
     resources(*c, l);
-    for (auto &p : n_.ports)
+    for (auto &p : d_->ports)
       if (p->tile == tile) {
         p->owner = c.get();
         c->ports.push_back(p.get());
       }
     body_ = c.get();
     cores_.add(tile, c.get());
-    n_.cores.push_back(std::move(c));
+    d_->cores.push_back(std::move(c));
   }
 
   void cascade(const Line &l) {
@@ -318,10 +339,11 @@ class Reader {
     c->name = "the cascade from " + l.text("from") + " to " + l.text("to");
     if (Core *from = cores_.find(l.text("from"))) from->cascade_out = c.get();
     if (Core *to = cores_.find(l.text("to"))) to->cascade_in = c.get();
-    n_.cascades.push_back(std::move(c));
+    d_->cascades.push_back(std::move(c));
   }
 
   Network &n_;
+  Device *d_ = nullptr;
   Task *task_ = nullptr;
   Core *body_ = nullptr;
   Names<Buffer> buffers_;
@@ -356,19 +378,41 @@ std::string Network::read(const std::string &where) {
 }
 
 std::string Network::load(const Api *api) {
-  Images images(directory, api);
-  for (auto &c : cores) {
-    std::string why = images.bind(c->image, c->body_name, c->body);
-    if (!why.empty()) return c->name + ": " + why;
+  images = std::make_unique<Images>(directory, api);
+  for (auto &d : devices) {
+    std::string why = d->bind(*images);
+    if (!why.empty()) return why;
   }
-  if (!sequence.image.empty()) return images.bind(sequence.image, sequence.body_name, sequence.body);
+  Sequence &s = sequence;
+  std::string why = images->bind(s.image, s.body_name, s.loaded, s.body);
+  if (!why.empty()) return why;
+  loaded = devices.front().get();
+  loaded->fill();
+  loaded->start();
   return "";
 }
 
-void Network::start_cores() {
-  for (auto &c : channels)
-    for (auto &t : c->program) c->enqueue(t.get());
-  for (auto &c : cores) c->start(c->body, kStackBytes);
+void Network::reconfigure(Device *next) {
+  loaded->stop();
+  if (!next->fresh) {  // static data of kernels begins again, as all memory of a core does
+    std::string why = next->bind(*images);
+    if (!why.empty()) fail(why);
+  }
+  loaded = next;
+  next->fill();
+  next->start();
+}
+
+void Network::copy_external(bool in) {
+  for (auto &d : devices)
+    for (auto &b : d->buffers) {
+      if (b->argument < 0) continue;
+      void *outside = sequence.arguments[(size_t)b->argument].data;
+      if (in)
+        std::memcpy(b->data, outside, (size_t)b->bytes);
+      else
+        std::memcpy(outside, b->data, (size_t)b->bytes);
+    }
 }
 
 }  // namespace iron

@@ -26,6 +26,7 @@ struct Port : Process {
   Cursor cursor;
   bool active = false;             // there are bytes to move
   uint64_t moved = 0;
+  bool far = false, sends_far = false;  // its buffers are the host's, which are large
 
   virtual bool arm() = 0;          // become active if possible
   virtual void finish() = 0;       // the cursor is at its end
@@ -36,6 +37,8 @@ struct Port : Process {
   const Route *route = nullptr;
 };
 
+// A port gives up what it is in the middle of; its partners are free for others.
+void abandon(Port *port);
 // Move what can be moved out of a source.
 void pump(Port *source);
 // Move what can be moved into a sink; of several sources, who came first is served first.

@@ -25,13 +25,13 @@ bool releases(const Task *t, const Lock *l) {
 // Who may still release a lock.
 std::vector<const Process *> releasers(const Network &n, const Lock *l) {
   std::vector<const Process *> out;
-  for (auto &c : n.channels)
+  for (auto &c : n.loaded->channels)
     for (const Task *t : c->queue)
       if (releases(t, l)) {
         out.push_back(c.get());
         break;
       }
-  for (auto &c : n.cores) {
+  for (auto &c : n.loaded->cores) {
     if (c->done) continue;
     bool may = std::find(c->locks.begin(), c->locks.end(), l) != c->locks.end();
     for (const End *e : c->ends) may |= e->releases == l;
@@ -56,7 +56,7 @@ std::vector<const Process *> awaited(const Network &n, const Process *p) {
       if (!f->active) out.push_back(f);
   } else if (auto *core = dynamic_cast<const Core *>(p)) {
     if (!core->waits_text) return out;
-    for (auto &c : n.cores)
+    for (auto &c : n.loaded->cores)
       if (core->waits_object &&
           ((c->cascade_out == core->waits_object) != (core->cascade_out == core->waits_object)) &&
           (c->cascade_in == core->waits_object || c->cascade_out == core->waits_object))
@@ -115,7 +115,7 @@ void hints(const Network &n, const std::vector<const Process *> &circle, std::st
   auto say = [&](const std::string &text) {
     if (said.insert(text).second) out += "hint: " + text + "\n";
   };
-  for (auto &c : n.channels) {
+  for (auto &c : n.loaded->channels) {
     if (!c->queue.empty()) continue;
     if (c->sends) {
       for (const Route &r : c->routes)
@@ -141,7 +141,7 @@ void hints(const Network &n, const std::vector<const Process *> &circle, std::st
         say("fifo '" + e->fifo + "' has a depth of 1 at " + core->name +
             ": it cannot hold one object while the next is filled");
   }
-  for (auto &c : n.cores)
+  for (auto &c : n.loaded->cores)
     if (c->done)
       say(c->name + " has finished its body and does nothing more in this and later runs");
 }
@@ -160,14 +160,14 @@ std::string deadlock_report(const Network &n) {
     out += "something";
   out += ", and nothing can run\n";
   if (!s.site().empty()) out += "  at " + s.site() + "\n";
-  for (auto &core : n.cores) out += "  " + core->name + " " + core_state(*core) + "\n";
-  for (auto &ch : n.channels)
+  for (auto &core : n.loaded->cores) out += "  " + core->name + " " + core_state(*core) + "\n";
+  for (auto &ch : n.loaded->channels)
     if (!ch->queue.empty() || ch->moved || !ch->feeders.empty() || !ch->routes.empty())
       out += "  " + ch->name + " " + channel_state(*ch) + "\n";
   std::vector<const Process *> path, circle;
   std::set<const Process *> seen;
   find_circle(n, &s, path, seen, circle);
-  for (auto &core : n.cores)
+  for (auto &core : n.loaded->cores)
     if (circle.empty()) find_circle(n, core.get(), path, seen, circle);
   if (!circle.empty()) {
     out += "these wait for each other: ";
@@ -180,7 +180,7 @@ std::string deadlock_report(const Network &n) {
 
 std::string unfinished_transfers(const Network &n) {
   std::string out;
-  for (auto &c : n.channels)
+  for (auto &c : n.loaded->channels)
     for (const Task *t : c->queue) {
       if (!t->from_sequence) continue;
       out += c->name + ": a transfer of the sequence has not ended";

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory.h"
+#include "race.h"
 
 namespace iron {
 
@@ -74,6 +75,7 @@ void task_start(Task *task) {
     for (Bd &b : task->bds) b.iteration = 0;
   }
   for (int32_t s : task->segments) memory.pin(s);
+  IRON_CHECKED(race_release(sequence, task));
   task->channel->enqueue(task);
 }
 
@@ -86,6 +88,7 @@ void task_await(Task *task) {
   sequence->awaits = task;
   while (!task->done) Fiber::suspend();
   sequence->awaits = nullptr;
+  IRON_CHECKED(race_passed(task->channel, sequence));
   auto &t = task->channel->tokens;
   t.erase(std::remove(t.begin(), t.end(), task), t.end());
 }
@@ -96,6 +99,7 @@ void channel_wait(Channel *channel) {
   sequence->awaits_channel = channel;
   while (channel->tokens.empty()) Fiber::suspend();
   sequence->awaits_channel = nullptr;
+  IRON_CHECKED(race_passed(channel, sequence));
   channel->tokens.pop_front();
 }
 
@@ -104,6 +108,12 @@ void task_finished(Task *task) {
   for (int32_t s : task->segments) memory.unpin(s);
   if (sequence->awaits == task || sequence->awaits_channel == task->channel)
     scheduler.ready(sequence);
+}
+
+void task_lost(Task *task) {
+  if (task->from_sequence && task->started && !task->done)
+    for (int32_t s : task->segments) memory.unpin(s);
+  task->started = task->done = false;
 }
 
 void drop_finished_tasks() {

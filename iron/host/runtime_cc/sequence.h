@@ -36,5 +36,6 @@ void task_free(Task *);
 void channel_wait(Channel *);
 void task_finished(Task *);  // called by its channel
 void drop_finished_tasks();  // at the end of a run
+void task_lost(Task *);       // its channel was reset: as if it had never been started
 
 }  // namespace iron

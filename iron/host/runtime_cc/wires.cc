@@ -1,5 +1,7 @@
 #include "wires.h"
 
+#include "race.h"
+
 #include <cstring>
 
 namespace iron {
@@ -28,6 +30,7 @@ void cascade_put(const void *bytes, int32_t n) {
     c->writer = here();
     wait_as("room in the cascade to the next core", c);
   }
+  IRON_CHECKED(race_release(here(), c));
   c->words.emplace_back((const uint8_t *)bytes, (const uint8_t *)bytes + n);
   if (c->reader) scheduler.ready(c->reader);
   c->reader = nullptr;
@@ -46,6 +49,7 @@ void cascade_get(void *bytes, int32_t n) {
   if (c->words.front().size() != (size_t)n)
     fail(here()->name + " reads " + std::to_string(n) + " bytes from the cascade, but " +
          std::to_string(c->words.front().size()) + " were written");
+  IRON_CHECKED(race_acquire(here(), c));
   std::memcpy(bytes, c->words.front().data(), (size_t)n);
   c->words.pop_front();
   if (c->writer) scheduler.ready(c->writer);
@@ -63,6 +67,11 @@ void CorePort::step() {
 void CorePort::finish() {
   active = false;
   scheduler.ready(owner);
+}
+
+void CorePort::drop() {
+  active = false;
+  abandon(this);
 }
 
 void CorePort::transfer(void *bytes, int32_t n) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fiber.h"
+#include "image.h"
 #include "port.h"
 
 namespace iron {
@@ -24,12 +25,14 @@ struct CorePort : Port {
   void step() override;
   bool arm() override { return active; }
   void finish() override;
+  void drop();                            // what is under way
   void transfer(void *bytes, int32_t n);  // by the owning fiber
 };
 
 struct Core : Fiber {
   using Fiber::Fiber;
   std::string tile, image, body_name, where;
+  Loaded loaded;
   std::vector<std::string> sites;
   std::vector<End *> ends;
   std::vector<void *> buffers;
