@@ -1,8 +1,8 @@
 """A matrix product on four cores.
 
 The rows of A are split over the cores in a memtile, B is broadcast to all of them, and the rows of
-C are joined on the way back. `matmul_scalar` and `zero_scalar` come from one source, its extents
-and types chosen by macros.
+C are joined on the way back. The product and the zeroing come from one source, its extents and
+types chosen by macros.
 """
 
 import numpy as np
@@ -25,10 +25,12 @@ CORES, T = 4, 16  # cores in a column; extent of the square tile one core multip
 
 
 def kernels(a_tile, b_tile, c_tile):
-    flags = [f"-DDIM_M={T}", f"-DDIM_K={T}", f"-DDIM_N={T}", "-DI16_I32"]
-    source = {"source_file": "../kernels/mm.cc", "compile_flags": flags}
-    zero = ExternalFunction("zero_scalar", arg_types=[c_tile], **source)
-    multiply = ExternalFunction("matmul_scalar", arg_types=[a_tile, b_tile, c_tile], **source)
+    flags = [f"-DDIM_M={T}", f"-DDIM_K={T}", f"-DDIM_N={T}", "-DINPUT=i16", "-DOUTPUT=i32"]
+    source = {"source_file": "../kernels/matmul.cc", "compile_flags": flags}
+    zero = ExternalFunction("zero_scalar_i32", arg_types=[c_tile], **source)
+    multiply = ExternalFunction(
+        "matmul_scalar_i16_i32", arg_types=[a_tile, b_tile, c_tile], **source
+    )
     return zero, multiply
 
 

@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 _ROOMS = {
     "iron.jit": (
         "CallResult CallableDesign CompilableDesign CompileTime GenerationError In InOut Out "
-        "ReloadError Unkeyable compile_context configure get_compile_arg options"
+        "ReloadError Unkeyable compile_context compileconfig configure get_compile_arg options"
     ),
     "iron.design": (
         "Acquire AnyComputeTile AnyMemTile AnyShimTile Bd BdIteration Buffer CascadeFlow Device "
@@ -24,20 +24,30 @@ _ROOMS = {
         "Lock ObjectFifo PacketDest PacketFlow PadDims PlacementError Program Release Runtime "
         "RuntimeData ScopeError ScratchpadParameter StreamDims Task TaskGroup "
         "TensorAccessPattern TensorAccessSequence TensorTiler2D Tile TileDma Worker "
-        "WorkerRuntimeBarrier dtype_to_str else_ ensure_current_device func get_current_device "
-        "if_ range_ str_to_dtype sync_parameters yield_"
+        "WorkerRuntimeBarrier device dtype_to_str else_ ensure_current_device func "
+        "get_current_device if_ range_ str_to_dtype sync_parameters yield_"
     ),
     "iron.design.devices": (
         "NPU1 NPU1Col1 NPU1Col2 NPU1Col3 NPU2 NPU2Col1 NPU2Col2 NPU2Col3 NPU2Col4 NPU2Col5 "
         "NPU2Col6 NPU2Col7 XCVC1902 XCVE2302 XCVE2802"
     ),
     "iron.runtime.device": "set_current_device",
-    "iron.runtime.tensor": ("Tensor arange full ones rand randint tensor zeros zeros_like"),
+    "iron.runtime.tensor": "Tensor",
+    "iron.runtime.makers": (
+        "arange ceildiv full ones rand randint set_tensor_class tensor zeros zeros_like"
+    ),
     "iron.runtime.errors": "Deadlock HostRuntimeError KernelCrash KernelTimeout",
     "iron.build": "BuildError",
+    "iron.host": "HostError LimitError",
+    "iron.ir": "VerifyError",
+    "iron.toolchain.compiler": "ToolNotFound",
+    "iron.toolchain.symbols": "SymbolError",
 }
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
-_SUBMODULES = ("build", "design", "host", "ir", "jit", "runtime", "scons", "toolchain")
+_SUBMODULES = (
+    "algorithms", "benchmark", "build", "compat", "design", "host", "ir", "jit", "kernels",
+    "runtime", "scons", "toolchain", "verify",
+)  # fmt: skip
 
 __all__ = ["__version__", "jit", "tool", *sorted(_HOMES)]
 

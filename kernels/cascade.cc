@@ -1,9 +1,10 @@
 // A matrix product summed along the cores of a cascade, row-major tiles as in matmul.cc:
-//   matmul_scalar_cascade_put_only_IN_OUT: passes A * B on
-//   matmul_scalar_cascade_put_get_IN_OUT:  adds A * B to what comes in and passes it on
-//   matmul_scalar_cascade_get_only_IN_OUT: C += A * B + what comes in
-//   zero_scalar_OUT:                       C = 0
-// -DDIM_M, -DDIM_K, -DDIM_N give the extents, -DIN=i16|bf16 and -DOUT=i16|i32|bf16|f32 the elements.
+//   matmul_scalar_cascade_put_only_INPUT_OUTPUT: passes A * B on
+//   matmul_scalar_cascade_put_get_INPUT_OUTPUT:  adds A * B to what comes in and passes it on
+//   matmul_scalar_cascade_get_only_INPUT_OUTPUT: C += A * B + what comes in
+//   zero_scalar_OUTPUT:                          C = 0
+// -DDIM_M, -DDIM_K, -DDIM_N give the extents, -DINPUT=i16|bf16 and -DOUTPUT=i16|i32|bf16|f32 the
+// elements.
 #include <aie_api/aie.hpp>
 
 #ifndef DIM_M
@@ -15,11 +16,11 @@
 #ifndef DIM_N
 #define DIM_N 64
 #endif
-#ifndef IN
-#define IN i16
+#ifndef INPUT
+#define INPUT i16
 #endif
-#ifndef OUT
-#define OUT i32
+#ifndef OUTPUT
+#define OUTPUT i32
 #endif
 
 namespace {
@@ -32,7 +33,7 @@ using f32 = float;
 template <class X> struct Sum { using type = std::int32_t; };
 template <> struct Sum<f32> { using type = float; };
 template <> struct Sum<bf16> { using type = float; };
-using sum = Sum<OUT>::type;
+using sum = Sum<OUTPUT>::type;
 
 #ifdef __AIENGINE__
 // One word in the first lane of the 512 bits that the stream carries at a time.
@@ -59,7 +60,7 @@ sum get() {
 }
 #endif
 
-template <class Element> void each(const IN *a, const IN *b, Element &&element) {
+template <class Element> void each(const INPUT *a, const INPUT *b, Element &&element) {
   for (int m = 0; m < DIM_M; ++m)
     for (int n = 0; n < DIM_N; ++n) {
       sum total = 0;
@@ -75,18 +76,18 @@ template <class Element> void each(const IN *a, const IN *b, Element &&element) 
 #define JOIN(a, b) JOIN2(a, b)
 
 extern "C" {
-void JOIN(matmul_scalar_cascade_put_only, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *) {
+void JOIN(matmul_scalar_cascade_put_only, JOIN(INPUT, OUTPUT))(const INPUT *a, const INPUT *b, OUTPUT *) {
   each(a, b, [](int, sum total) { put(total); });
 }
-void JOIN(matmul_scalar_cascade_put_get, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *) {
+void JOIN(matmul_scalar_cascade_put_get, JOIN(INPUT, OUTPUT))(const INPUT *a, const INPUT *b, OUTPUT *) {
   each(a, b, [](int, sum total) { put(total + get()); });
 }
-void JOIN(matmul_scalar_cascade_get_only, JOIN(IN, OUT))(const IN *a, const IN *b, OUT *c) {
+void JOIN(matmul_scalar_cascade_get_only, JOIN(INPUT, OUTPUT))(const INPUT *a, const INPUT *b, OUTPUT *c) {
   each(a, b, [c](int at, sum total) {
-    c[at] = static_cast<OUT>(static_cast<sum>(c[at]) + total + get());
+    c[at] = static_cast<OUTPUT>(static_cast<sum>(c[at]) + total + get());
   });
 }
-void JOIN(zero_scalar, OUT)(OUT *c) {
-  for (int i = 0; i < DIM_M * DIM_N; ++i) c[i] = static_cast<OUT>(0);
+void JOIN(zero_scalar, OUTPUT)(OUTPUT *c) {
+  for (int i = 0; i < DIM_M * DIM_N; ++i) c[i] = static_cast<OUTPUT>(0);
 }
 }

@@ -19,7 +19,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
         *("dma_free_task", "dma_start_task", "next_bd", "shim_dma_bd", "shim_dma_single_bd_task"),
     ),
     "controlflow": ("else_", "if_", "range_", "yield_"),
-    "current": ("ensure_current_device", "get_current_device"),
+    "current": ("device", "ensure_current_device", "get_current_device"),
     "dataflow.flow": ("CascadeFlow", "Flow", "PacketDest", "PacketFlow", "WireBundle"),
     "dataflow.handles": ("ObjectFifoHandle",),
     "dataflow.links": ("ObjectFifoLink",),

@@ -63,7 +63,7 @@ def _task(
     )
 
 
-class _Descriptors:
+class Descriptors:
     """The blocks of a task; each is made when first named."""
 
     def __init__(self, context: DesignContext, region: Region) -> None:
@@ -75,18 +75,18 @@ class _Descriptors:
             self._region.add_block()
         return self._region.blocks[index]
 
-    def __getitem__(self, index: int) -> _Descriptor:
-        return _Descriptor(self._context, self.block(index))
+    def __getitem__(self, index: int) -> Descriptor:
+        return Descriptor(self._context, self.block(index))
 
 
-class _Descriptor(contextlib.AbstractContextManager["_Descriptor"]):
+class Descriptor(contextlib.AbstractContextManager["Descriptor"]):
     """One block: ``with bd[0]:`` writes into it, ``next_bd(bd[1])`` goes on to it."""
 
     def __init__(self, context: DesignContext, block: Block) -> None:
         self.block = block
         self._entered = context.builder.at(block)
 
-    def __enter__(self) -> _Descriptor:
+    def __enter__(self) -> Descriptor:
         self._entered.__enter__()
         return self
 
@@ -95,12 +95,12 @@ class _Descriptor(contextlib.AbstractContextManager["_Descriptor"]):
 
 
 @contextlib.contextmanager
-def bds(task: Operation) -> Iterator[_Descriptors]:
+def bds(task: Operation) -> Iterator[Descriptors]:
     """The buffer descriptors of a task, by number."""
-    yield _Descriptors(in_sequence("bds()"), task.region)
+    yield Descriptors(in_sequence("bds()"), task.region)
 
 
-def next_bd(descriptor: _Descriptor) -> None:
+def next_bd(descriptor: Descriptor) -> None:
     """Go on with another descriptor."""
     context = in_sequence("next_bd()")
     op = context.create("aie.next_bd")

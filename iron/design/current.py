@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Iterator
 from typing import Any
 
 DEFAULT_DEVICE = "npu2"
@@ -21,6 +23,16 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
     return (
         device_named(os.environ.get("IRON_DEVICE") or DEFAULT_DEVICE) if device is None else device
     )
+
+
+@contextlib.contextmanager
+def device(of: Any) -> Iterator[Any]:
+    """``with device("npu2"):`` the current device inside, in this thread or task only: by name, as
+    `device_named` takes it, or itself."""
+    from ..runtime.device import use_device
+
+    with use_device(device_named(of) if isinstance(of, str) else of) as chosen:
+        yield chosen
 
 
 def ensure_current_device(*, probe_runtime: bool = True) -> Any:

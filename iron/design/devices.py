@@ -84,6 +84,10 @@ class Device:
     def enum(self) -> AIEDevice:
         return self._device
 
+    def resolve(self) -> AIEDevice:
+        """The device as MLIR numbers it."""
+        return self._device
+
     @property
     def arch(self) -> AIEArch:
         return AIEArch(self._shape.generation)

@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from .dataflow.links import ObjectFifoLink
     from .dataflow.objectfifo import ObjectFifo
 
-CORE, HOST, LINK = "core", "host", "link"
+CORE, HOST, LINK, TILE = "core", "host", "link", "tile"
 _SHIMS = (AIETileType.ShimNOCTile, AIETileType.ShimPLTile)
 
 
 @dataclass(frozen=True, eq=False)
 class Endpoint:
-    """One user of one end of a fifo: `kind` is CORE, HOST or LINK, `owner` the Worker, Runtime or
-    link, `label` how messages call it."""
+    """One user of one end of a fifo: `kind` is CORE, HOST, LINK, or TILE for an end that nothing
+    uses and that lies somewhere all the same; `owner` the Worker, Runtime, link or handle, `label`
+    how messages call it."""
 
     kind: str
     tile: Tile
@@ -126,6 +127,8 @@ class Endpoints:
             link = handle.link
             return Endpoint(LINK, link.tile, link, f"the link of {link.where}")
         endpoint = self.bound.get(handle)
+        if endpoint is None and handle.endpoint is not None:
+            return Endpoint(TILE, handle.endpoint.tile, handle, "the tile it was given")
         if endpoint is None:
             end = "producer" if handle.is_producer else "consumer"
             raise ValueError(

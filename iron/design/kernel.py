@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -282,6 +282,7 @@ class ExternalFunction(Kernel):
     """
 
     kind = "ExternalFunction"
+    _instances: ClassVar[set[Any]] = set()  # nothing is registered; mlir-aie's tests clear it
 
     def __init__(
         self,

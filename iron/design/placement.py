@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..ir.core import Location
 from ..ir.types import bit_width
 from .devices import Device
-from .endpoints import CORE, HOST, Endpoint, Endpoints
+from .endpoints import CORE, HOST, TILE, Endpoint, Endpoints
 from .tiles import AIETileType, Tile
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def place(
         _place_other(p, tile)
     _place_workers(p, workers)
     _place_links(p)
-    _place_shims(p)
+    _place_ends(p)
     return p.places
 
 
@@ -307,30 +307,33 @@ def _neighbours(p: Placement, link: ObjectFifoLink) -> Iterator[Endpoint]:
                 yield end
 
 
-def _place_shims(p: Placement) -> None:
+def _place_ends(p: Placement) -> None:
     for fifo in sorted(p.endpoints.fifos, key=lambda f: p.endpoints.fifos[f]):
         producer, *consumers = p.endpoints.ends(fifo)
         for end, others, need in (
             (producer, consumers, (0, 1, 0)),
             *((c, [producer], (1, 0, 0)) for c in consumers),
         ):
-            if end.kind == HOST:
-                _place_shim(p, fifo, end, others, need)
+            if end.kind in (HOST, TILE):
+                _place_end(p, fifo, end, others, need)
 
 
-def _place_shim(
+def _place_end(
     p: Placement,
     fifo: ObjectFifo,
     end: Endpoint,
     others: list[Endpoint],
     need: tuple[int, int, int],
 ) -> None:
-    who = f"the host's end of ObjectFifo {p.endpoints.label(fifo)}"
+    whose, usual = (
+        ("host's", AIETileType.ShimNOCTile) if end.kind == HOST else ("free", AIETileType.MemTile)
+    )
+    who = f"the {whose} end of ObjectFifo {p.endpoints.label(fifo)}"
     fixed = p.fixed(end.tile, who, fifo.where)
     if fixed is None:
         cols = [p.places[e.tile][0] for e in others if e.tile in p.places]
         wish = end.tile.tile_type
-        kind = AIETileType.ShimNOCTile if wish is None else wish
+        kind = usual if wish is None else wish
         fixed = _nearest(p, end.tile, kind, _mean(cols), need, who)
     p.places[end.tile] = fixed
     p.take(fixed, *need, who)

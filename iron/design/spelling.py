@@ -44,6 +44,11 @@ def march_2026(module: Module) -> Module:
     return module
 
 
+def march_2026_operation(module: Operation) -> None:
+    """The same for a module alone, which was read from a design's text."""
+    march_2026(Module(module, {}))
+
+
 def _link_core(module: Module, core: Operation) -> None:
     called = [op.attributes["callee"] for op in core.walk() if op.name == "func.call"]
     names = {c.path[-1] for c in called if isinstance(c, SymbolRefAttr)}

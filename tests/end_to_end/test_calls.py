@@ -139,3 +139,32 @@ def test_current_device_takes_part_in_the_design():
         np.testing.assert_array_equal(b.numpy(), a.numpy() + 1)
     finally:
         iron.set_current_device(None)
+
+
+def test_a_design_too_large_for_the_device_is_told_at_the_users_lines():
+    @iron.jit
+    def large(a: In, b: Out):
+        tile = np.ndarray[(16000,), np.dtype[np.int32]]
+        arriving, leaving = ObjectFifo(tile, name="arriving"), ObjectFifo(tile, name="leaving")
+
+        def core(arriving, leaving):
+            x, y = arriving.acquire(1), leaving.acquire(1)
+            y[0] = x[0]
+            arriving.release(1)
+            leaving.release(1)
+
+        worker = Worker(core, [arriving.cons(), leaving.prod()])
+
+        def sequence(a, b, arriving, leaving):
+            arriving.fill(a)
+            leaving.drain(b, wait=True)
+
+        runtime = Runtime(sequence, [tile, tile, arriving.prod(), leaving.cons()])
+        return Program(iron.get_current_device(), runtime, workers=[worker]).resolve_program()
+
+    with pytest.raises(iron.LimitError) as e:
+        large(*tensors(16000))
+    message = str(e.value)
+    assert "the tile has 65536" in message
+    assert "test_calls.py:" in message
+    assert "aie.mlir" not in message

@@ -61,6 +61,9 @@ class ObjectFifoHandle:
         self._channel = channel
         self.shim_tile = tile
         self.link: ObjectFifoLink | None = None
+        self.endpoint: Any = None
+        """Where it lies when neither a Worker nor the Runtime nor a link uses it: something with
+        a ``tile``. A fifo with initial values needs no more of its producer."""
         self.where: Location = here()
 
     @property
@@ -377,7 +380,7 @@ class ObjectFifoHandle:
     def _part(self, suffix: str, name: str | None, obj_type: Any, **options: Any) -> ObjectFifo:
         if name is None and self.fifo.given_name is not None:
             name = f"{self.fifo.given_name}{suffix}"
-        part = ObjectFifo(obj_type, name=name, **options)
+        part = type(self.fifo)(obj_type, name=name, **options)
         if name is None:
             part.parent, part.suffix = self.fifo, suffix
         return part

@@ -148,14 +148,12 @@ class ObjectFifo:
         `channel` pins the DMA channel; `tile` is the shim tile when the Runtime fills the fifo.
         ValueError when a later call asks for another channel or tile.
         """
-        from .handles import ObjectFifoHandle
-
         context = current()
         handle = self.producer_handle
         if handle is None and context is not None:
             handle = context.endpoints.producers.get(self)
         if handle is None:
-            handle = ObjectFifoHandle(self, True, depth, channel=channel, tile=tile)
+            handle = self._end(True, depth, channel=channel, tile=tile)
             if context is None:
                 self.producer_handle = handle
             else:  # made in a traced body: it belongs to that design only
@@ -175,6 +173,12 @@ class ObjectFifo:
             )
         return handle
 
+    def _end(self, *arguments: Any, **options: Any) -> ObjectFifoHandle:
+        """A new handle of this fifo."""
+        from .handles import ObjectFifoHandle
+
+        return ObjectFifoHandle(self, *arguments, **options)
+
     def cons(
         self,
         depth: int | None = None,
@@ -183,9 +187,7 @@ class ObjectFifo:
         tile: Tile | None = None,
     ) -> ObjectFifoHandle:
         """A new consumer of the fifo. ValueError when neither it nor the fifo has a depth."""
-        from .handles import ObjectFifoHandle
-
-        handle = ObjectFifoHandle(self, False, depth, dims_from_stream, channel=channel, tile=tile)
+        handle = self._end(False, depth, dims_from_stream, channel=channel, tile=tile)
         context = current()
         if context is None:
             self.consumer_handles.append(handle)
