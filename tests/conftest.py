@@ -22,6 +22,23 @@ def pytest_collection_modifyitems(config, items):
                 item.add_marker(skip)
 
 
+def pytest_terminal_summary(terminalreporter):
+    """What the fault tests did. Here, since the process that writes the summary may run no test
+    itself and then knows no conftest.py but this one."""
+    lines = [
+        f"{report.nodeid.rpartition('::')[2]}: "
+        + ", ".join(f"{k} {v}" for k, v in json.loads(value).items())
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == "faults" and report.when == "call"
+    ]
+    if lines:
+        terminalreporter.section("faults")
+        for line in sorted(lines):
+            terminalreporter.write_line(line)
+
+
 @pytest.fixture(scope="session")
 def runtime_store(tmp_path_factory):
     """A store that holds the emulator's runtime and nothing else, made once for all workers of a
@@ -41,6 +58,8 @@ def environment(monkeypatch, tmp_path):
     for name in list(os.environ):
         if name.startswith(("IRON_", "NPU_")) and name != "IRON_CXX":
             monkeypatch.delenv(name)
+    (tmp_path / "run").mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "run"))  # a job budget of its own
     monkeypatch.setenv("IRON_STORE", str(tmp_path / "store"))
     monkeypatch.setenv("IRON_BUILD_LOG", str(tmp_path / "build.log"))
 

@@ -12,10 +12,12 @@ from typing import Any
 from .digests import digest, file_digest
 from .errors import BuildError, Failure
 from .identity import FunctionTool, ProgramTool, source_digest
-from .locate import store_root
+from .locate import STORE_VARIABLES, store_root
 from .recipe import In, IncludeDirs, Joined, Out, Recipe, Ref, Text, Tool, ToolDir
 from .session import Result, Session, default_session
+from .shared import Shared, SharedDirectory
 from .store import Store
+from .watch import Watch
 
 
 def tool(env: Any, **arguments: Any) -> None:
@@ -26,6 +28,7 @@ def tool(env: Any, **arguments: Any) -> None:
 
 
 __all__ = [
+    "STORE_VARIABLES",
     "BuildError",
     "Failure",
     "FunctionTool",
@@ -38,10 +41,13 @@ __all__ = [
     "Ref",
     "Result",
     "Session",
+    "Shared",
+    "SharedDirectory",
     "Store",
     "Text",
     "Tool",
     "ToolDir",
+    "Watch",
     "default_session",
     "digest",
     "file_digest",

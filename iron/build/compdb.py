@@ -41,11 +41,28 @@ def entries(session: Session, *recipes: Recipe) -> list[dict[str, Any]]:
                 {
                     "directory": directory,
                     "file": file,
-                    "arguments": make.command_line(keys, recipe, directory),
+                    "arguments": make.command_line(keys, recipe, make.below(recipe, directory)),
                     "output": f"{directory}/{recipe.outputs[0]}",
                 }
             )
     return out
+
+
+def note(session: Session, recipes: Iterable[Recipe]) -> None:
+    """Add the compiles to the database that IRON_COMPILE_COMMANDS names, if it names one: a file,
+    or a directory for the file `compile_commands.json`. Only editors read it: a database that
+    cannot be written is a warning."""
+    path = os.environ.get("IRON_COMPILE_COMMANDS", "")
+    if not path:
+        return
+    if os.path.isdir(path):
+        path = os.path.join(path, "compile_commands.json")
+    try:
+        write(path, entries(session, *recipes))
+    except OSError as problem:
+        import logging
+
+        logging.getLogger("iron.build").warning("iron: IRON_COMPILE_COMMANDS: %s", problem)
 
 
 def _all(recipes: Iterable[Recipe]) -> list[Recipe]:
@@ -71,6 +88,8 @@ def write(path: str | Path, added: Iterable[dict[str, Any]]) -> None:
         kept = [entry for entry in _read(path) if entry["file"] not in replaced]
         merged = {(e["file"], *e.get("arguments", ())): e for e in (*kept, *new)}
         present = [merged[name] for name in sorted(merged) if _exists(merged[name])]
+        if present == _read(path):
+            return
         temporary = f"{path}.{os.getpid()}"
         with open(temporary, "w", encoding="utf-8") as stream:
             json.dump(present, stream, indent=1)

@@ -42,6 +42,7 @@ class Cover(NamedTuple):
     names: PathMap
     bare: str  # names what the scanner alone saw: the memo of the compiler's answers
     asked: bool
+    system: Callable[[], set[str]]  # the compiler's own headers that are in the key
 
 
 class Reads(NamedTuple):
@@ -61,12 +62,14 @@ def scan_cover(
     action: str,
     memo: AnswerMemo,
     ask: Callable[[], Reads | None],
+    own: Callable[[set[str]], tuple[str, Callable[[], set[str]]]],
 ) -> Cover:
     """Everything the recipe's sources may read under the view.
 
     `shadows` are files that the tool's own headers may find instead of each other. `ask` runs the
     compiler's preprocessor; it is called only if the scanner cannot know and no earlier answer
-    holds. None from it: the compiler could not say, so the compile will fail too.
+    holds. None from it: the compiler could not say, so the compile will fail too. `own` gives
+    for names that only the compiler finds a digest of all they may read, and what that is.
     """
     directories = [_home(source) for source in sources if source.text is None]
     names = PathMap(
@@ -84,21 +87,24 @@ def scan_cover(
             "(no dependency file tells it either): write its absolute path or one relative to "
             "an include directory as a plain string literal, or use `#embed`"
         )
-    parts = _parts(found, sources, view)
+    system, system_files = own(found.outside)
+    parts = (*_parts(found, sources, view), f"system {system}")
     bare = digest("scan", action, *parts)
     paths = found.paths()
     if not (found.opaque or _option_names_files(recipe) or memo.known(bare)):
-        return Cover(parts, tuple(paths), names, bare, False)
+        return Cover(parts, tuple(paths), names, bare, False, system_files)
     search = [*directories, *recipe.include_dirs, *_option_directories(recipe)]
     answer = memo.recall(bare, view)
     if answer is None:
         reads = ask()
         if reads is None:
-            return Cover((*parts, "unanswered"), tuple(paths), names, bare, True)
-        answer = memo.keep(bare, view, extras(reads.ours, paths), reads, search)
+            unanswered = (*parts, "unanswered")
+            return Cover(unanswered, tuple(paths), names, bare, True, system_files)
+        more_read = extras(reads.ours, paths) + extras(reads.system, system_files())
+        answer = memo.keep(bare, view, more_read, reads, search)
     more = [FoundFile(names.shown(path), path, view.digest(path)) for path in answer]
     parts += ("asked", *(f"{file.shown}\0{file.digest}" for file in more))
-    return Cover(parts, (*paths, *answer), names, bare, True)
+    return Cover(parts, (*paths, *answer), names, bare, True, system_files)
 
 
 def _home(source: Source) -> str:
@@ -154,10 +160,16 @@ def moving_flags(recipe: Recipe) -> tuple[str, ...]:
 def extras(reads: Iterable[str], covered: Iterable[str]) -> list[str]:
     """The files read that are not covered, under whatever spelling."""
     known = set()
+    rest = dict.fromkeys(reads)
     for path in covered:
+        rest.pop(path, None)
+        known.add(path)
+    if not rest:
+        return []
+    for path in list(known):
         # Clang writes a backslash in a name as a slash, whatever the system.
         known |= {os.path.realpath(path), path.replace("\\", "/")}
-    return [p for p in dict.fromkeys(reads) if p not in known and os.path.realpath(p) not in known]
+    return [path for path in rest if path not in known and os.path.realpath(path) not in known]
 
 
 def split_reads(
@@ -167,11 +179,20 @@ def split_reads(
     known = {os.path.realpath(path) for path in covered}
     ours: list[str] = []
     own: list[str] = []
+    inner = tuple(root + "/" for root in system)
+    homes: dict[str, str] = {}  # of hundreds of headers in a few directories
     for path in paths:
         path = path if os.path.isabs(path) else os.path.join(directory, path)
-        real = os.path.realpath(path)
-        inside = any(real.startswith(root + "/") for root in system)
-        (own if inside and real not in known else ours).append(path)
+        home, base = os.path.split(path)
+        if home not in homes:
+            homes[home] = os.path.realpath(home)
+        real = f"{homes[home]}/{base}"
+        if not real.startswith(inner):
+            real = os.path.realpath(path)
+        if real.startswith(inner) and real not in known:
+            own.append(real)
+        else:
+            ours.append(path)
     return Reads(tuple(ours), tuple(own), tuple(system))
 
 

@@ -15,6 +15,8 @@ import time
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from .memo import Memo
+
 # Longer than the coarsest time stamps in use: FAT and some network file systems keep 2 s.
 RACY_NS = 2_000_000_000
 DIGEST_LENGTH = 40
@@ -62,6 +64,17 @@ def hash_file(path: str) -> tuple[Stamp, str]:
             return after, h.hexdigest()[:DIGEST_LENGTH]
 
 
+def read_file(path: str) -> tuple[Stamp, bytes]:
+    """Stamp and contents of a file, read in one consistent state."""
+    while True:
+        with open(path, "rb") as file:
+            before = stamp_of(os.fstat(file.fileno()))
+            data = file.read()
+            after = stamp_of(os.fstat(file.fileno()))
+        if before == after:
+            return after, data
+
+
 def settled(stamp: Stamp) -> bool:
     """Whether the file had been left alone long enough for its stamp to be trusted."""
     return time.time_ns() - max(stamp[3], stamp[4]) > RACY_NS
@@ -78,7 +91,7 @@ class Digests:
     """The process' memory of file contents. Threads may share it: entries are only replaced."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Seen] = {}
+        self._known: Memo[str, Seen] = Memo(20_000)
         self.reads = 0
 
     def look(self, path: str) -> Seen | None:
@@ -128,6 +141,12 @@ class View:
     def __init__(self, memory: Digests) -> None:
         self.memory = memory
         self._seen: dict[str, Seen | None] = {}
+        # Things besides files that answers came from: directories listed, programs examined.
+        self.stamps: dict[str, Stamp | None] = {}
+
+    def looked_at(self) -> list[tuple[str, Seen | None]]:
+        """Every file looked at so far, and every name where there was none."""
+        return list(self._seen.items())
 
     def look(self, path: str) -> Seen | None:
         try:

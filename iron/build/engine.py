@@ -14,6 +14,7 @@ import errno
 import os
 import sys
 import threading
+import time
 import types
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -31,6 +32,8 @@ import SCons.Platform
 import SCons.Taskmaster
 import SCons.Taskmaster.Job
 
+from .forks import SCONS
+
 _FS: Any = SCons.Node.FS
 
 # What nodes.py builds on.
@@ -40,11 +43,11 @@ ActionBase = SCons.Action._ActionAction
 Builder = SCons.Builder.BuilderBase
 Error = SCons.Errors.BuildError
 
-# How long an interrupted walk waits for its workers to clean up.
-PATIENCE = 1.0
+# A signal may arrive just before the main thread begins to wait, which then does not notice: it
+# never waits longer than this in one go.
+SLICE = 0.1
 
-LOCK = threading.RLock()
-os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
+LOCK = SCONS
 
 
 class BuildFS(SCons.Node.FS.FS):  # type: ignore[misc]
@@ -139,7 +142,8 @@ class SharedLockJobs(SCons.Taskmaster.Job.NewParallel):  # type: ignore[misc]
     """SCons' scheduler, its task-master lock being ours: walks of different sessions take turns
     at their graphs while their commands overlap."""
 
-    def __init__(self, taskmaster: Any, jobs: int) -> None:
+    def __init__(self, taskmaster: Any, jobs: int, tick: Callable[[], None]) -> None:
+        self._tick = tick
         super().__init__(taskmaster, jobs, 0)  # 0: do not touch the process' thread stack size
         self.tm_lock = LOCK
         self.can_search_cv = threading.Condition(LOCK)
@@ -175,31 +179,36 @@ class SharedLockJobs(SCons.Taskmaster.Job.NewParallel):  # type: ignore[misc]
 
     def wait(self, seconds: float | None) -> None:
         """Until no worker works. Not Thread.join: interrupted, it takes the thread for ended."""
+        end = None if seconds is None else time.monotonic() + seconds
         with self._idle:
-            self._idle.wait_for(lambda: self._working == 0, seconds)
+            while self._working and (end is None or time.monotonic() < end):
+                self._idle.wait(SLICE)
+                self._tick()
 
 
-def walk(targets: Sequence[Any], jobs: int, cancel: Callable[[], None]) -> list[BaseException]:
+def walk(
+    targets: Sequence[Any], jobs: int, cancel: Callable[[], float], tick: Callable[[], None]
+) -> list[BaseException]:
     """Bring the targets up to date; what went wrong, as exceptions of our actions.
 
     On KeyboardInterrupt (or anything else raised in the calling thread) `cancel` is called, the
-    workers are waited for and the exception goes on. Never call this with LOCK held.
+    workers are waited for as many seconds as it says and the exception goes on. `tick` is called
+    now and then meanwhile. Never call this with LOCK held.
     """
     failures: list[BaseException] = []
     with LOCK:
         task = type("Task", (BuildTask,), {"failures": failures})
         master = SCons.Taskmaster.Taskmaster(list(targets), task)
         master.original_top = set(master.original_top)  # searched once for every node
-        runner = SharedLockJobs(master, jobs)
+        runner = SharedLockJobs(master, jobs, tick)
     try:
         runner.start()
     except BaseException:
         runner.interrupted.set()
-        cancel()
+        patience = cancel()
         with LOCK:
             master.stop()
-        # One that waits for another process' lock finds out later, and starts nothing.
-        runner.wait(PATIENCE)
+        runner.wait(patience)
         raise
     return failures
 

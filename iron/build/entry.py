@@ -35,11 +35,12 @@ class Entry(NamedTuple):
         return f"{self.directory}/{output}"
 
 
-def _escape(text: str) -> str:
+def escape(text: str) -> str:
+    """One field of a line: no tab and no end of line in it."""
     return text.replace("\\", "\\\\").replace("\n", "\\n").replace("\t", "\\t")
 
 
-def _unescape(text: str) -> str:
+def unescape(text: str) -> str:
     if "\\" not in text:
         return text
     pairs = {"\\": "\\", "n": "\n", "t": "\t"}
@@ -60,23 +61,23 @@ def write_record(
         path = f"{directory}/{name}"
         os.chmod(path, os.stat(path).st_mode & ~0o222)
         seen[name] = Seen(*hash_file(path))
-    _put_record(directory, Entry(key, directory, kind, seen, _tuples(notes)))
+    _put_record(directory, Entry(key, directory, kind, seen, _tuples(notes)), directory)
 
 
 def _tuples(notes: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(values) for name, values in notes.items()}
 
 
-def _put_record(directory: str, entry: Entry) -> None:
-    lines = [_FIRST, f"key\t{entry.key}", f"kind\t{_escape(entry.kind)}"]
+def _put_record(directory: str, entry: Entry, scratch: str) -> None:
+    lines = [_FIRST, f"key\t{entry.key}", f"kind\t{escape(entry.kind)}"]
     for name, seen in entry.outputs.items():
         # The device is left out: it differs from mount to mount of one file system.
-        lines.append("\t".join(("output", _escape(name), seen.digest, *map(str, seen.stamp[1:]))))
+        lines.append("\t".join(("output", escape(name), seen.digest, *map(str, seen.stamp[1:]))))
     for name, values in entry.notes.items():
-        lines.append("\t".join(("note", _escape(name), *map(_escape, values))))
+        lines.append("\t".join(("note", escape(name), *map(escape, values))))
     body = "\n".join(lines)
     data = f"{body}\n{digest(body)}\n".encode("utf-8", "surrogateescape")
-    temporary = f"{directory}/{RECORD}.{os.getpid()}.{threading.get_ident()}"
+    temporary = f"{scratch}/{RECORD}.{os.getpid()}.{threading.get_ident()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
     try:
         if os.write(fd, data) != len(data):
@@ -100,16 +101,19 @@ def read_record(directory: str) -> Entry:
         what, name, *values = line.split("\t")
         if what == "output":
             ino, size, mtime, ctime = map(int, values[1:])
-            outputs[_unescape(name)] = Seen((0, ino, size, mtime, ctime), values[0])
+            outputs[unescape(name)] = Seen((0, ino, size, mtime, ctime), values[0])
         elif what == "note":
-            notes[_unescape(name)] = tuple(map(_unescape, values))
+            notes[unescape(name)] = tuple(map(unescape, values))
         else:
-            fields[what] = _unescape(name)
+            fields[what] = unescape(name)
     return Entry(fields["key"], directory, fields["kind"], outputs, notes)
 
 
-def verify(entry: Entry) -> Entry:
-    """The entry with its files' present stamps. Raises Damaged."""
+def verify(entry: Entry, scratch: str | None) -> Entry:
+    """The entry with its files' present stamps. Raises Damaged.
+
+    What had to be read again is noted down by way of the scratch directory, if there is one.
+    """
     now: dict[str, Seen] = {}
     moved = False
     for name, recorded in entry.outputs.items():
@@ -124,15 +128,16 @@ def verify(entry: Entry) -> Entry:
                 raise Damaged(f"{name} is not what was put there")
         now[name] = Seen(stamp, recorded.digest)
     verified = entry._replace(outputs=now)
-    if moved and all(settled(seen.stamp) for seen in now.values()):
-        _remember(verified)
+    if moved and scratch is not None and all(settled(seen.stamp) for seen in now.values()):
+        _remember(verified, scratch)
     return verified
 
 
-def _remember(entry: Entry) -> None:
+def _remember(entry: Entry, scratch: str) -> None:
     """A linked or copied entry: next time a stat is enough again."""
     try:
-        _put_record(entry.directory, entry)
+        os.makedirs(scratch, exist_ok=True)
+        _put_record(entry.directory, entry, scratch)
     except OSError:
         return  # a store that cannot be written is read with digests
 

@@ -59,6 +59,10 @@ class BuildError(Exception):
         return "\n\n".join(str(failure) for failure in self.failures)
 
 
+class Cancelled(Exception):
+    """The request was given up while this step waited or ran."""
+
+
 class InputChanged(Exception):
     """What the key was made from is not what the command may have read: ask anew.
 

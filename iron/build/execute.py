@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
-from .environ import scrubbed
+from . import budget
+from .environ import for_launcher, scrubbed
+from .errors import Cancelled
+from .progress import Progress
 
 # The kernel refuses 128 KiB in one string (gcc passes all its options on in one) and about
 # 2 MiB in all; long lists of files go through a response file well before that.
 LONG_COMMAND = 100_000
+
+# How long to wait for the steps of a request that was given up: killed commands end at once, a
+# function goes on behind our back and finds out later that nobody wants its result.
+PATIENT, IMPATIENT = 10.0, 0.3
 
 
 class Outcome(NamedTuple):
@@ -28,17 +36,18 @@ class Outcome(NamedTuple):
     seconds: float
 
 
-class Cancelled(Exception):
-    """The request was given up while this command waited or ran."""
-
-
 class Commands:
     """The commands of one request; they can all be stopped at once."""
 
-    def __init__(self) -> None:
+    def __init__(self, progress: Progress | None = None) -> None:
         self._live: set[int] = set()
         self._lock = threading.Lock()
         self.cancelled = False
+        self.functions = 0  # steps in this process, which cannot be stopped
+        self.progress = progress or Progress(0)
+
+    def given_up(self) -> bool:
+        return self.cancelled
 
     def run(
         self,
@@ -46,15 +55,33 @@ class Commands:
         directory: str,
         declared: Sequence[tuple[str, str]] = (),
         response_file: bool = True,
+        launcher: Sequence[str] = (),
     ) -> Outcome:
         """Run a program in a work directory of its own, which it may write to.
 
-        A program that cannot be started counts as one that failed with status 127.
+        A program that cannot be started counts as one that failed with status 127. `launcher`
+        is a command that runs the command.
         """
-        with _slots:
-            if self.cancelled:
+        with budget.slot(self.given_up) as may_run:
+            if not may_run:
                 raise Cancelled
-            return self._run(argv, directory, declared, response_file)
+            return self._run(argv, directory, declared, response_file, launcher)
+
+    def call(self, function: Callable[[list[str]], None], arguments: list[str]) -> None:
+        """Run a step in this process. A child that the step forks and that comes back here, by
+        whatever way, ends here: the rest of the build is its parent's."""
+        if self.cancelled:
+            raise Cancelled
+        with self._lock:
+            self.functions += 1
+        owner = os.getpid()
+        try:
+            function(arguments)
+        finally:
+            if os.getpid() != owner:
+                _end_child(sys.exc_info()[1])
+            with self._lock:
+                self.functions -= 1
 
     def _run(
         self,
@@ -62,25 +89,29 @@ class Commands:
         directory: str,
         declared: Sequence[tuple[str, str]],
         response_file: bool,
+        launcher: Sequence[str],
     ) -> Outcome:
         import subprocess
 
         printed = os.path.join(directory, "output.txt")
-        command = _respond(argv, directory) if response_file else list(argv)
+        command = [*launcher, *(_respond(argv, directory) if response_file else argv)]
+        environment = scrubbed(argv[0], directory, declared)
+        if launcher:
+            environment.update(for_launcher(environment))
         started = time.perf_counter()
         with open(printed, "wb") as stream:
             try:
                 process = subprocess.Popen(
                     command,
                     cwd=directory,
-                    env=scrubbed(argv[0], directory, declared),
+                    env=environment,
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=stream,
                     start_new_session=True,
                 )
             except OSError as error:
-                return Outcome(127, f"{argv[0]}: {error.strerror}\n", 0.0)
+                return Outcome(127, f"{command[0]}: {error.strerror}\n", 0.0)
         status = self._wait(process.pid, process.wait)
         with open(printed, "rb") as stream:
             output = stream.read().decode(errors="replace")
@@ -103,12 +134,30 @@ class Commands:
             with self._lock:
                 self._live.discard(pid)
 
-    def cancel(self) -> None:
-        """Kill what runs and start nothing more."""
+    def cancel(self) -> float:
+        """Kill what runs and start nothing more; seconds in which all of it will have ended."""
         with self._lock:
             self.cancelled = True
             for pid in self._live:
                 _kill(pid, signal.SIGKILL)
+            return IMPATIENT if self.functions else PATIENT
+
+
+def _end_child(problem: BaseException | None) -> NoReturn:
+    """Leave a forked process as Python does at its end, but for what it shares with its parent."""
+    status = 0
+    try:
+        if isinstance(problem, SystemExit):
+            status = problem.code if isinstance(problem.code, int) else int(bool(problem.code))
+        elif problem is not None:
+            import traceback
+
+            status = 1
+            traceback.print_exception(problem)
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    finally:
+        os._exit(status & 0xFF)
 
 
 def _kill(pid: int, number: signal.Signals) -> None:
@@ -127,27 +176,3 @@ def _respond(argv: Sequence[str], directory: str) -> list[str]:
             quoted = argument.replace("\\", "\\\\").replace('"', '\\"')
             stream.write(f'"{quoted}"\n')
     return [argv[0], f"@{path}"]
-
-
-def job_count() -> int:
-    """IRON_JOBS, else the processors this process may use."""
-    named = os.environ.get("IRON_JOBS", "")
-    if named.isdigit() and int(named) > 0:
-        return int(named)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _make_slots() -> threading.BoundedSemaphore:
-    return threading.BoundedSemaphore(job_count())
-
-
-# Commands of all sessions of this process together; their workers wait here.
-_slots = _make_slots()
-
-
-def _after_fork() -> None:
-    global _slots
-    _slots = _make_slots()
-
-
-os.register_at_fork(after_in_child=_after_fork)

@@ -9,15 +9,17 @@ stat, and is void as soon as one differs.
 from __future__ import annotations
 
 import os
-import shutil
 import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from . import probe
+from .atomic import write_beside
 from .digests import Stamp, digest, hash_file, stamp_of
+from .forks import IMPORTING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Masquerading directories of compiler launchers: the compiler is whatever comes after them.
 _LAUNCHERS = frozenset({"ccache", "sccache", "distcc", "icecc", "buildcache"})
@@ -108,6 +110,9 @@ class ProgramTool:
             memo = _Memo(memo_directory, "system directories", *name[:2], *flags)
             lines = memo.lines()
             if lines is None:
+                with IMPORTING:
+                    from . import probe
+
                 lines = list(probe.system_directories(self.path, flags))
                 memo.put(lines)
             known = _system[name] = tuple(lines)
@@ -177,6 +182,8 @@ def find_program(program: str) -> str:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
         raise FileNotFoundError(f"no program {path}")
+    import shutil
+
     search = os.environ.get("PATH", os.defpath)
     for directory in search.split(os.pathsep):
         found = shutil.which(program, path=os.path.abspath(directory)) if directory else None
@@ -192,6 +199,9 @@ def _is_launcher(program: str, found: str) -> bool:
 
 def examine(path: str, real: str, extra: Sequence[str]) -> Facts:
     """Hash everything that makes the program what it is."""
+    with IMPORTING:
+        from . import probe
+
     parts = ["mode", probe.mode(path, real)]
     stamps: dict[str, Stamp] = {}
 
@@ -240,12 +250,8 @@ class _Memo:
         if self._directory is None or any("\n" in line for line in lines):
             return
         body = "\n".join(("iron memo", *lines))
-        temporary = f"{self._file}.{os.getpid()}.{threading.get_ident()}"
         try:
-            os.makedirs(self._directory, exist_ok=True)
-            with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:
-                stream.write(f"{body}\n{digest(body)}\n")
-            os.replace(temporary, self._file)
+            write_beside(self._file, f"{body}\n{digest(body)}\n")
         except OSError:
             return  # only a memo
 

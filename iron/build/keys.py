@@ -2,7 +2,8 @@
 
 In a key go: the format, the tool's identity, argv in order with placeholders for paths, the
 outputs' names, the declared environment; for each input its content and name (a source to be
-scanned: its suffix, and names and contents of everything it may include). No path of ours.
+scanned: its suffix, and names and contents of everything it may include, the compiler's own
+headers among them). No path of ours.
 
 The *leaf key* follows references down to files: a deep constructive trace. The *content key* uses
 the bytes of direct inputs: a constructive trace. Without references they are one.
@@ -14,8 +15,10 @@ import os
 from collections.abc import Callable
 
 from .cover import AnswerMemo, Cover, Reads, moving_flags, scan_cover
+from .decisions import Decisions, Parts
 from .digests import Digests, View, digest
 from .entry import Entry
+from .headers import Headers, Table
 from .identity import ProgramTool
 from .recipe import Input, Recipe, Ref, Text, Tool
 from .scan import Parses, Source
@@ -23,7 +26,7 @@ from .shadow import Shadows
 from .store import Store
 
 # Goes up whenever the meaning of a key or of a stored result changes.
-FORMAT = "iron 1"
+FORMAT = "iron 2"
 
 Ask = Callable[["Keys", Recipe, list[Source]], "Reads | None"]
 
@@ -37,6 +40,8 @@ class Memory:
         self.parses = Parses()
         self.shadows = Shadows()
         self.answers = AnswerMemo(store.side("asked"))
+        self.headers = Headers(store.side("headers"))
+        self.decisions = Decisions(store.side("decisions"))
 
 
 class Unknown(Exception):
@@ -57,6 +62,7 @@ class Keys:
         self._leaf: dict[Recipe, str] = {}
         self._covers: dict[Recipe, Cover] = {}
         self._tools: dict[object, tuple[Tool, str]] = {}
+        self._tables: dict[tuple[str, ...], Table] = {}
 
     def again(self) -> Keys:
         """The same request, looking at the file system anew."""
@@ -70,7 +76,9 @@ class Keys:
         known = self._tools.get(name)
         if known is None:
             if isinstance(tool, ProgramTool):
-                identity = tool.facts(self.store.side("tools")).identity
+                facts = tool.facts(self.store.side("tools"))
+                identity = facts.identity
+                self.view.stamps.update(facts.files)
             else:
                 identity = tool.identity()
             known = self._tools[name] = tool, identity
@@ -165,8 +173,20 @@ class Keys:
                 self.action(recipe),
                 self.memory.answers,
                 lambda: self._ask(self, recipe, sources),
+                lambda names: self._own_headers(recipe, names),
             )
         return known
+
+    def _own_headers(self, recipe: Recipe, names: set[str]) -> tuple[str, Callable[[], set[str]]]:
+        """What names that only the compiler finds may read: a digest, and the files."""
+        roots = self.system_directories(recipe)
+        if not roots:
+            return "", set
+        table = self._tables.get(roots)
+        if table is None:
+            table = self._tables[roots] = self.memory.headers.table(roots, self.view)
+        found = self.memory.headers.digest(table, names, self.view)
+        return found, lambda: table.closure(names)
 
     def system_directories(self, recipe: Recipe) -> tuple[str, ...]:
         """Where the recipe's compiler has headers of its own."""
@@ -180,7 +200,7 @@ class Keys:
         if not recipe.include_dirs:
             return []
         system = self.system_directories(recipe)
-        found = self.memory.shadows.files(recipe.include_dirs, system)
+        found = self.memory.shadows.files(recipe.include_dirs, system, self.view.stamps)
         return [path for path in found if self.view.look(path) is not None]
 
     def _source(self, recipe: Recipe, position: int, item: Input) -> Source:
@@ -192,6 +212,33 @@ class Keys:
         if isinstance(item, Ref):
             return Source(path, self.upstream(item).outputs[item.name].digest, shown)
         return Source(path, self.view.digest(path), shown)
+
+    def parts(self, recipe: Recipe) -> Parts:
+        """What goes into a leaf key, in names and values for people; see decisions.py."""
+        out = [
+            ("form of keys", FORMAT),
+            (f"tool {recipe.tool.name}", self.tool(recipe.tool)),
+            ("command", "\n".join(map(str, recipe.argv))),
+            ("outputs", "\n".join(recipe.outputs)),
+            ("environment", "\n".join(f"{name}={value}" for name, value in recipe.env)),
+            ("rest of the recipe", recipe.text),
+        ]
+        for item in recipe.inputs:
+            if isinstance(item, Ref):
+                out.append((item.recipe.describe(), self.leaf(item.recipe)))
+            elif isinstance(item, Text):
+                out.append((item.name, item.text))
+            else:
+                out.append((item, f"contents {self.view.digest(item)[:16]}"))
+        if not recipe.scan:
+            return out
+        cover = self.cover(recipe)
+        out += [(path, f"contents {self.view.digest(path)[:16]}") for path in cover.paths
+                if self.view.look(path) is not None]  # fmt: skip
+        rest = [part for part in cover.parts if "\0" not in part]
+        out += [("the compiler's own headers", part) for part in rest if part[:7] == "system "]
+        out.append(("where includes are found", "\n".join(p for p in rest if p[:7] != "system ")))
+        return out
 
     def files(self, recipe: Recipe) -> tuple[str, ...]:
         """Every file of the user's that the recipe may read."""

@@ -6,8 +6,15 @@ Read at call time, so that a test or a notebook may set the environment at any m
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .store import Store
+
+# Everything in the environment that decides where the store is.
+STORE_VARIABLES = ("IRON_STORE", "IRON_STORE_SHARED", "NPU_CACHE_HOME", "XDG_CACHE_HOME", "HOME")
 
 _warned: set[str] = set()
 
@@ -18,15 +25,41 @@ def store_root() -> Path:
     The first of these that can be written is taken; then a directory of this user below the
     temporary directory. Passing over one that was asked for warns once per process.
     """
-    passed_over: list[str] = []
-    for candidate in _candidates():
+    return _choose(_candidates())[0]
+
+
+def open_store(named: str | Path | None = None) -> Store:
+    """The store in a directory, or in `store_root()`.
+
+    Behind it stand a store that was asked for and can only be read, and the one that
+    IRON_STORE_SHARED names.
+    """
+    from .shared import SharedDirectory
+    from .store import Store
+
+    first = [] if named is None else [Path(os.path.abspath(named))]
+    root, readable = _choose((*first, *_candidates()))
+    shared = [SharedDirectory(str(path), writable=False) for path in readable]
+    if beside := os.environ.get("IRON_STORE_SHARED"):
+        beside = os.path.abspath(beside)
+        shared.append(SharedDirectory(beside, writable=os.access(beside, os.W_OK)))
+    return Store(root, [place for place in shared if place.root != str(root)])
+
+
+def _choose(candidates: Iterable[Path]) -> tuple[Path, list[Path]]:
+    """The first directory that can be written, and those before it that can be read."""
+    problems: list[str] = []
+    readable: list[Path] = []
+    for candidate in candidates:
         problem = _unusable(candidate)
         if problem is None:
-            if passed_over:
-                _warn(f"iron: results go to {candidate}: {'; '.join(passed_over)}")
-            return candidate
-        passed_over.append(problem)
-    raise OSError(f"no directory for results can be written: {'; '.join(passed_over)}")
+            if problems:
+                _warn(f"iron: results go to {candidate}: {'; '.join(problems)}")
+            return candidate, readable
+        problems.append(problem)
+        if os.path.isdir(candidate) and os.access(candidate, os.R_OK | os.X_OK):
+            readable.append(candidate)
+    raise OSError(f"no directory for results can be written: {'; '.join(problems)}")
 
 
 def _candidates() -> Iterator[Path]:

@@ -10,20 +10,21 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import NoReturn
 
-from . import depfile, log
+from . import account, depfile, log
 from .cover import Reads, extras, split_reads
 from .entry import Entry
-from .errors import BuildError, Failure, InputChanged
-from .execute import Cancelled, Commands, Outcome
+from .environ import launcher
+from .errors import BuildError, Cancelled, Failure, InputChanged
+from .execute import Commands, Outcome
 from .identity import FunctionTool, ProgramTool
 from .keys import Keys, Unknown
 from .recipe import Recipe, Text, ToolDir, render
 from .scan import Source
-from .store import Store
+from .store import PASSING, Store
 
 # An output of one of these kinds is never empty; others (listings, logs) may be.
 _NEVER_EMPTY = (".o", ".a", ".so", ".elf", ".ll", ".bc", ".mlir", ".bin", ".xclbin", ".pdi")
@@ -41,25 +42,60 @@ def ensure(keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
     key = keys.content(recipe)
     entry = store.get(key)
     if entry is not None:
-        log.record("hit", recipe.kind, key, why="same content", label=recipe.label)
+        account.hit(keys, recipe, entry, "same content")
     else:
-        with _building(key, recipe), store.lock(key):
+        with _building(key, recipe), store.lock(key, commands.given_up, _waiter(recipe, commands)):
             entry = store.get(key)
             if entry is not None:
-                log.record("hit", recipe.kind, key, why="made by another", label=recipe.label)
+                account.hit(keys, recipe, entry, "made by another")
             else:
                 entry = _perform(keys, recipe, key, commands)
-    store.alias(keys.leaf(recipe), key)
+    with suppress(OSError):  # only a shorter way to it
+        store.alias(keys.leaf(recipe), key)
     return entry
+
+
+def _waiter(recipe: Recipe, commands: Commands) -> Callable[[str], None]:
+    """Tells people whom a step waits for."""
+
+    def waiting(holder: str) -> None:
+        import logging
+
+        text = f"{recipe.describe()}: waiting for {holder}"
+        commands.progress.say(text)
+        logging.getLogger("iron.build").info("iron: %s", text)
+
+    return waiting
+
+
+Step = tuple[str, str]  # its key, and what people call it
+
+
+def steps_inside() -> tuple[Step, ...]:
+    """The steps that this thread is in the middle of, the outermost first."""
+    return tuple(_thread.__dict__.get("stack", ()))
+
+
+@contextmanager
+def inside(steps: tuple[Step, ...]) -> Iterator[None]:
+    """This thread works for a walk that these steps have asked for."""
+    before = _thread.__dict__.get("stack", [])
+    _thread.stack = list(steps)
+    try:
+        yield
+    finally:
+        _thread.stack = before
 
 
 @contextmanager
 def _building(key: str, recipe: Recipe) -> Iterator[None]:
     """A step that asks for its own result would wait for itself."""
-    stack: list[str] = _thread.__dict__.setdefault("stack", [])
-    if key in stack:
-        raise _error(recipe, "making this result asks for this very result")
-    stack.append(key)
+    stack: list[Step] = _thread.__dict__.setdefault("stack", [])
+    keys = [known for known, _ in stack]
+    if key in keys:
+        chain = [name for _, name in stack[keys.index(key) :]] + [recipe.describe()]
+        raise _error(recipe, f"making this result asks for this very result: {' -> '.join(chain)}")
+    stack.append((key, recipe.describe()))
     try:
         yield
     finally:
@@ -70,24 +106,18 @@ def _perform(keys: Keys, recipe: Recipe, key: str, commands: Commands) -> Entry:
     put_texts(keys, recipe)
     with keys.store.scratch(key) as scratch:
         out, work = _prepare(scratch, recipe)
-        argv = command_line(keys, recipe, out)
+        argv = command_line(keys, recipe, below(recipe, out))
         if recipe.scan:
             argv += _scan_options(keys, recipe, work, "-MD")
+        if recipe.staged:
+            work = out
+            _stage(keys, recipe, work)
         outcome = _run(keys, recipe, argv, work, commands)
         settled_by = keys.again()
         if outcome.status != 0:
             # An input in the middle of being saved is no fault of the user's.
             _check_unchanged(keys, settled_by, recipe, key)
-        log.record(
-            "run",
-            recipe.kind,
-            key,
-            argv=argv,
-            seconds=outcome.seconds,
-            status=outcome.status,
-            why=_why(keys, key),
-            label=recipe.label,
-        )
+        account.ran(keys, recipe, key, argv, outcome, _why(keys, key))
         if outcome.status != 0:
             _fail(keys.store, recipe, key, scratch, argv, outcome, _verdict(recipe, outcome))
         for problem in _output_problems(recipe, out):
@@ -106,6 +136,8 @@ def _perform(keys: Keys, recipe: Recipe, key: str, commands: Commands) -> Entry:
         try:
             return keys.store.publish(key, out, recipe.kind, recipe.outputs, notes)
         except OSError as problem:
+            if problem.errno in PASSING:
+                raise InputChanged(str(problem)) from problem
             raise _error(recipe, f"the result cannot be stored: {problem}") from problem
 
 
@@ -116,6 +148,12 @@ def _prepare(scratch: str, recipe: Recipe) -> tuple[str, str]:
     for name in recipe.outputs:
         os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
     return out, work
+
+
+def _stage(keys: Keys, recipe: Recipe, directory: str) -> None:
+    """Inputs by the names that the tool looks for; what is not declared is dropped later."""
+    for name, index in recipe.staged:
+        os.symlink(keys.input_path(recipe, index), f"{directory}/{name}")
 
 
 def put_texts(keys: Keys, recipe: Recipe) -> None:
@@ -155,14 +193,19 @@ def tool_directory(store: Store, name: str) -> str:
     return directory
 
 
-def command_line(keys: Keys, recipe: Recipe, out: str) -> list[str]:
-    """The command as it runs, its outputs going to the directory `out`."""
+def below(recipe: Recipe, directory: str) -> dict[str, str]:
+    """Where each output goes when all go to one directory."""
+    return {name: f"{directory}/{name}" for name in recipe.outputs}
+
+
+def command_line(keys: Keys, recipe: Recipe, outputs: Mapping[str, str]) -> list[str]:
+    """The command with each output of the recipe at the path given for it."""
     tool = recipe.tool
     first = tool.path if isinstance(tool, ProgramTool) else tool.name
     rest = render(
         recipe,
         lambda position: keys.input_path(recipe, position),
-        lambda name: f"{out}/{name}",
+        lambda name: outputs.get(name, name),
         lambda name: tool_directory(keys.store, name),
     )
     return [first, *rest]
@@ -178,22 +221,26 @@ def _scan_options(keys: Keys, recipe: Recipe, work: str, how: str) -> list[str]:
 def _run(keys: Keys, recipe: Recipe, argv: list[str], work: str, commands: Commands) -> Outcome:
     tool = recipe.tool
     if isinstance(tool, FunctionTool):
-        return _call(tool, argv[1:], recipe)
+        return _call(tool, argv[1:], commands)
     declared = [
         (name, tool_directory(keys.store, value.name) if isinstance(value, ToolDir) else value)
         for name, value in recipe.env
     ]
     understands = not isinstance(tool, ProgramTool) or tool.response_file
-    return commands.run(argv, work, declared, understands)
+    try:
+        first = launcher() if recipe.scan else ()
+    except FileNotFoundError as missing:
+        raise _error(recipe, str(missing)) from missing
+    return commands.run(argv, work, declared, understands, first)
 
 
-def _call(tool: FunctionTool, arguments: list[str], recipe: Recipe) -> Outcome:
+def _call(tool: FunctionTool, arguments: list[str], commands: Commands) -> Outcome:
     import time
     import traceback
 
     started = time.perf_counter()
     try:
-        tool.function(arguments)
+        commands.call(tool.function, arguments)
     except (BuildError, Cancelled):
         raise
     except Exception:
@@ -218,6 +265,11 @@ def _output_problems(recipe: Recipe, out: str) -> Iterator[str]:
             yield f"{recipe.tool.name} succeeded but left no {name}"
         elif os.path.getsize(path) == 0 and (position == 0 or name.endswith(_NEVER_EMPTY)):
             yield f"{recipe.tool.name} succeeded but left {name} empty"
+    for name, wanted in recipe.begins:
+        with open(f"{out}/{name}", "rb") as stream:
+            found = stream.read(len(wanted))
+        if found != wanted:
+            yield f"{recipe.tool.name} succeeded but {name} begins {found!r}, not {wanted!r}"
 
 
 def _drop_undeclared(out: str, recipe: Recipe) -> None:
@@ -254,6 +306,7 @@ def _check_reads(
             f"{recipe.tool.name} left no dependency file, so what it read is unknown: {problem}",
         )  # fmt: skip
     surprises = extras(reads.ours, cover.paths)
+    surprises += extras(reads.system, (*cover.system(), *cover.paths))
     if not surprises:
         return
     if not cover.asked:
@@ -279,7 +332,9 @@ def ask_compiler(
     name = keys.action(recipe)
     with keys.store.scratch(name) as scratch:
         out, work = _prepare(scratch, recipe)
-        argv = command_line(keys, recipe, out) + _scan_options(keys, recipe, work, "-M")
+        argv = command_line(keys, recipe, below(recipe, out)) + _scan_options(
+            keys, recipe, work, "-M"
+        )
         outcome = _run(keys, recipe, argv, work, commands)
         log.record(
             "ask", recipe.kind, name, argv=argv, seconds=outcome.seconds, status=outcome.status,
@@ -313,19 +368,19 @@ def _fail(
             stored = f"{store.directory(Keys.text_key(item))}/{Keys.text_file(item)}"
             output = output.replace(stored, item.name)
     command = tuple(map(moved, argv))
-    _write_replay(kept, command)
+    _write_replay(kept, "out" if recipe.staged else "work", command)
     failure = Failure(
         recipe.describe(), recipe.where, reason, command, outcome.status or None, output, kept
     )
     raise BuildError([failure])
 
 
-def _write_replay(directory: str, command: tuple[str, ...]) -> None:
+def _write_replay(directory: str, where: str, command: tuple[str, ...]) -> None:
     import shlex
 
     try:
         with open(f"{directory}/command.sh", "w", encoding="utf-8") as stream:
-            stream.write(f"cd {shlex.quote(directory)}/work && {shlex.join(command)}\n")
+            stream.write(f"cd {shlex.quote(directory)}/{where} && {shlex.join(command)}\n")
     except (OSError, UnicodeError):
         return  # only a convenience
 

@@ -27,6 +27,7 @@ from .digests import digest, hash_file
 from .errors import BuildError, Failure
 from .execute import Commands
 from .keys import Keys, Unknown
+from .progress import Progress
 from .recipe import Input, Recipe, Ref
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ class StoreAction(engine.ActionBase):  # type: ignore[misc]
     def __init__(self, keys: Keys, recipe: Recipe, commands: Commands) -> None:
         super().__init__()
         self.keys, self.recipe, self.commands = keys, recipe, commands
+        self.inside = make.steps_inside()
 
     def __str__(self) -> str:
         return self.recipe.describe()
@@ -78,7 +80,8 @@ class StoreAction(engine.ActionBase):  # type: ignore[misc]
 
     def execute(self, target: Any, source: Any, env: Any, executor: Any = None) -> Any:
         try:
-            make.ensure(self.keys, self.recipe, self.commands)
+            with self.commands.progress.step(self.recipe.describe()), make.inside(self.inside):
+                make.ensure(self.keys, self.recipe, self.commands)
         except Exception as problem:
             return _scons_error(problem, executor.get_all_targets(), self)
         return 0
@@ -96,7 +99,8 @@ def _scons_error(problem: Exception, targets: Any, action: Any) -> Any:
 
 def walk(session: Session, keys: Keys, recipes: Sequence[Recipe]) -> None:
     """Make what is missing of these recipes and of what they refer to."""
-    commands = Commands()
+    progress = Progress(0)
+    commands = Commands(progress)
     graph = _Graph(keys, commands)
     for recipe in recipes:
         _know(keys, recipe)  # a compiler may have to be asked: not under SCons' lock
@@ -104,7 +108,11 @@ def walk(session: Session, keys: Keys, recipes: Sequence[Recipe]) -> None:
         graph.env = engine.BuildEnvironment(engine.BuildFS())
         targets = [node for recipe in recipes for node in graph.declare(recipe)[:1]]
     jobs = max(1, min(session.jobs, graph.missing))
-    failures = engine.walk(targets, jobs, commands.cancel)
+    progress.total = graph.missing
+    try:
+        failures = engine.walk(targets, jobs, commands.cancel, progress.tick)
+    finally:
+        progress.close()
     if not failures:
         return
     for problem in failures:
@@ -204,6 +212,10 @@ class DeliverAction(engine.ActionBase):  # type: ignore[misc]
         """The line that scons prints."""
         raise NotImplementedError
 
+    def recipes(self, target: list[str], source: list[str], env: Any) -> list[Recipe]:
+        """The recipes behind the result as far as they are known: for compile_commands.json."""
+        return []
+
     # SCons' side of it
 
     def __str__(self) -> str:
@@ -259,6 +271,9 @@ class RecipeAction(DeliverAction):
         except Exception:  # sources that do not exist: SCons, or the build, will say so
             return keys.action(recipe)
 
+    def recipes(self, target: list[str], source: list[str], env: Any) -> list[Recipe]:
+        return [self.recipe(target, source, env)]
+
     def find(self, target: list[str], source: list[str], env: Any) -> Result | None:
         found = self.session_of(env).find(self.recipe(target, source, env))
         return found[0] if found else None
@@ -267,10 +282,12 @@ class RecipeAction(DeliverAction):
         return self.session_of(env).make(self.recipe(target, source, env))
 
     def describe(self, target: list[str], source: list[str], env: Any) -> str:
-        recipe = self.recipe(target, source, env)
+        recipe, session = self.recipe(target, source, env), self.session_of(env)
         try:
+            if session.find(recipe) is not None:
+                return f"from the store: {', '.join(map(os.path.relpath, target))}"
             argv = make.command_line(
-                self.session_of(env).keys(), recipe, os.path.dirname(target[0])
+                session.keys(), recipe, dict(zip(recipe.outputs, target, strict=False))
             )
         except Exception:
             return recipe.describe()
@@ -308,7 +325,28 @@ def named_targets(target: list[Any], source: list[Any], env: Any) -> tuple[list[
             node.disambiguate()
         if type(node) is engine.FileNode:
             node.__class__ = NamedFile
+    declared = env.get("IRON_DECLARED")
+    if isinstance(declared, Declared):
+        declared.nodes.extend(target)
     return target, source
+
+
+class Declared:
+    """The named targets of an SConstruct. All clones of an environment share it."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Any] = []
+
+    def recipes(self) -> list[Recipe]:
+        """The recipes behind all of them."""
+        out: list[Recipe] = []
+        for executor in {id(e): e for e in (node.get_executor() for node in self.nodes)}.values():
+            action = engine.single_action(executor)
+            if isinstance(action, DeliverAction):
+                targets, sources = executor.get_all_targets(), executor.get_all_sources()
+                env = engine.build_environment(executor)
+                out += action.recipes(_paths(targets), _paths(sources), env)
+        return out
 
 
 def _paths(nodes: Any) -> list[str]:

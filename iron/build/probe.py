@@ -7,6 +7,9 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
+import tempfile
 from collections.abc import Iterator
 
 from .environ import scrubbed
@@ -23,9 +26,6 @@ _COMMON = re.compile(
 
 def _ask(command: list[str]) -> tuple[str, str]:
     """(stdout, stderr) of a question; a program that cannot answer says nothing."""
-    import subprocess
-    import tempfile
-
     try:
         with tempfile.TemporaryDirectory(prefix="iron-probe-") as work:
             done = subprocess.run(
@@ -75,8 +75,6 @@ def parts_of(path: str, real: str) -> Iterator[tuple[str, str]]:
 
 
 def _program_of(driver: str, name: str) -> str | None:
-    import shutil
-
     answer = _ask([driver, f"-print-prog-name={name}"])[0].strip()
     if not answer:
         return None
@@ -86,8 +84,6 @@ def _program_of(driver: str, name: str) -> str | None:
 
 def _libraries(role: str, program: str, seen: set[str]) -> Iterator[tuple[str, str]]:
     """The shared libraries an ELF program loads, but for the C library's own family."""
-    import shutil
-
     ldd = shutil.which("ldd")
     if ldd is None or not _starts_with(program, b"\x7fELF"):
         return
@@ -103,8 +99,6 @@ def _libraries(role: str, program: str, seen: set[str]) -> Iterator[tuple[str, s
 
 def _interpreter(program: str) -> str | None:
     """The program that a script is run by."""
-    import shutil
-
     if not _starts_with(program, b"#!"):
         return None
     with open(program, "rb") as file:

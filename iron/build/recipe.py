@@ -7,6 +7,7 @@ into strings once somebody says where inputs and outputs are.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -101,6 +102,9 @@ class Ref:
         return self.recipe.outputs[0] if self.output is None else self.output
 
 
+# A name that means itself in every script, option and shell.
+_SAFE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]*").fullmatch
+
 Argument = str | In | Out | IncludeDirs | ToolDir | Joined
 Input = str | Text | Ref
 
@@ -114,6 +118,12 @@ class Recipe:
     after, and `__FILE__` and debug paths are mapped. The options for that are added when the
     command runs; `argv` must not hold them.
 
+    `staged` is for a tool that finds files by names in its working directory: each (name, index)
+    puts `inputs[index]` there, the outputs are written there too, and argv says plain names.
+
+    `begins` says of an output what its first bytes must be: a tool that succeeds with something
+    else has failed.
+
     Args are checked at once: ValueError or TypeError names the recipe and the fault.
     """
 
@@ -125,6 +135,8 @@ class Recipe:
     include_dirs: tuple[str, ...] = ()
     scan: bool = False
     env: tuple[tuple[str, str | ToolDir], ...] = ()
+    staged: tuple[tuple[str, int], ...] = ()
+    begins: tuple[tuple[str, bytes], ...] = ()
     label: str = ""
     where: str = ""
     text: str = field(init=False, repr=False, default="")
@@ -137,7 +149,8 @@ class Recipe:
         put(self, "include_dirs", tuple(os.path.abspath(os.fspath(d)) for d in self.include_dirs))
         put(self, "env", tuple((name, value) for name, value in self.env))
         _check(self)
-        put(self, "text", repr((self.argv, self.outputs, self.scan, self.env)))
+        staged = (self.staged,) if self.staged else ()
+        put(self, "text", repr((self.argv, self.outputs, self.scan, self.env, *staged)))
 
     def describe(self) -> str:
         """How to speak of it to a person."""
@@ -173,6 +186,11 @@ def _check(recipe: Recipe) -> None:
         refuse("include directories, but no IncludeDirs() in argv")
     for argument in recipe.argv:
         _check_argument(recipe, argument, refuse)
+    for name, index in recipe.staged:
+        if not _SAFE(name) or name in recipe.outputs or not 0 <= index < len(recipe.inputs):
+            refuse(f"staged file {name!r} must be a plain safe name, no output's, of an input")
+    if len({name for name, _ in recipe.staged}) != len(recipe.staged):
+        refuse(f"a staged name twice: {recipe.staged}")
 
 
 def _check_argument(recipe: Recipe, argument: Argument, refuse: Callable[[str], None]) -> None:

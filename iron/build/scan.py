@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from .digests import View, digest_bytes
 from .errors import InputChanged
+from .memo import Memo
 
 _GAP = rb"(?:[ \t\f\v]|/\*(?:[^*\n]|\*(?!/))*\*/)*"
 _DIRECTIVE = re.compile(
@@ -87,6 +88,7 @@ class Closure:
     opaque: list[tuple[str, str]] = field(default_factory=list)  # (path, macro)
     tells_time: list[str] = field(default_factory=list)
     unknown_incbin: list[str] = field(default_factory=list)
+    outside: set[str] = field(default_factory=set)  # names that only the compiler may find
 
     def paths(self) -> list[str]:
         return [file.path for file in self.files]
@@ -96,7 +98,7 @@ class Parses:
     """The process' memory of parsed texts, by the digest of the text."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Parsed] = {}
+        self._known: Memo[str, Parsed] = Memo(20_000)
 
     def file(self, path: str, digest: str) -> Parsed:
         known = self._known.get(digest)
@@ -174,7 +176,10 @@ def closure(
             if directive.form == "?":
                 out.opaque.append((current.path, directive.name))
                 continue
-            for found in _candidates(view, directive, here, directories):
+            candidates = _candidates(view, directive, here, directories)
+            if not candidates or directive.everywhere:
+                out.outside.add(directive.name)
+            for found in candidates:
                 out.resolved.append(add(_file(view, found, show), directive.parse))
             out.resolved.append(-1)
     return out

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 import contextlib
 import os
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, TypeVar, cast
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from . import log, make
+from . import account, log
 from .cover import Reads, Refused
+from .decisions import Parts, Subject
 from .digests import digest
 from .entry import Entry
+from .environ import job_count
 from .errors import BuildError, Failure, InputChanged
-from .execute import Commands, job_count
+from .forks import IMPORTING
 from .keys import Keys, Memory, Unknown
-from .locate import store_root
+from .locate import open_store, store_root
 from .recipe import Recipe, Ref
 from .scan import Source
-from .store import Store
+from .store import PASSING, Store
+from .watch import Watch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from .execute import Commands
 
 # An editor that saves again and again while a compile runs is given this many chances.
 ATTEMPTS = 5
@@ -38,6 +46,7 @@ class Result:
     key: str
     directory: str
     outputs: tuple[str, ...]
+    watch: Watch | None = field(default=None, compare=False, repr=False)
 
     def path(self, output: str | None = None) -> str:
         """The path of an output, by default of the first."""
@@ -51,13 +60,11 @@ class Session:
     """Builds recipes into one store.
 
     `jobs` is how many commands of one request may run at once, by default IRON_JOBS or the
-    number of processors; all sessions of a process together never run more than that number.
+    number of processors; all processes of a user on one machine never run more than IRON_JOBS.
     """
 
     def __init__(self, store: Store | str | Path | None = None, *, jobs: int | None = None) -> None:
-        if store is None:
-            store = store_root()
-        self.store = store if isinstance(store, Store) else Store(store)
+        self.store = store if isinstance(store, Store) else open_store(store)
         self.jobs = jobs or job_count()
         self._memory = Memory(self.store)
 
@@ -78,7 +85,7 @@ class Session:
             found = [self._have(keys, recipe) for recipe in recipes]
             if not all(found):
                 return None
-            _log_hits(dict(zip(recipes, found, strict=True)))
+            _tell_hits(keys, dict(zip(recipes, found, strict=True)))
             return [_result(entry) for entry in found if entry]
 
         return self._repeat(recipes, look)
@@ -86,56 +93,119 @@ class Session:
     def make(self, recipe: Recipe, commands: Commands | None = None) -> Result:
         """The result of one recipe, everything missing being made here and now, one after the
         other in this thread and without a walk: for a step of somebody else's SCons run."""
+        from .execute import Commands
+
         running = commands or Commands()
         return self._repeat([recipe], lambda keys: _result(self._make(keys, recipe, running)))
 
     def composite(
-        self, kind: str, parts: Sequence[str | Recipe], make: Callable[[], Recipe]
+        self,
+        kind: str,
+        parts: Sequence[str | Recipe],
+        make: Callable[[], Recipe],
+        *,
+        unwatched: Sequence[Recipe] = (),
+        label: str = "",
+        names: Sequence[str] = (),
     ) -> Result:
         """A result whose recipe is only known once something else exists.
 
         It is named by `kind`, the texts and the leaf keys in `parts`: everything that `make`
-        depends on. If the store knows that name, `make` is not called.
+        depends on. If the store knows that name, `make` is not called. The result's `watch`
+        tells, with a stat a file, whether asking again would give the same: it covers the files
+        of all parts but the `unwatched`, and the result's own. `label` and `names` (of the parts,
+        in order) are what people call them.
         """
         recipes = [part for part in parts if not isinstance(part, str)]
+        decisions, subject = self._memory.decisions, Subject(kind, label, "")
+        started = time.perf_counter()
+
+        def told(keys: Keys) -> Parts:
+            return _told_parts(parts, names, keys.again().leaf)
+
+        def named(keys: Keys) -> str:
+            aside = keys.again() if unwatched else keys
+            return _composite_key(
+                kind, parts, lambda p: (aside if p in unwatched else keys).leaf(p)
+            )
 
         def once(keys: Keys) -> Result:
             try:
-                key = _composite_key(keys, kind, parts)
+                key = named(keys)
             except Unknown:  # a part compiles what another part generates
                 self._build(keys, recipes)
-                key = _composite_key(keys, kind, parts)
+                key = named(keys)
             entry = self.store.get(key)
             if entry is not None:
                 log.record("hit", kind, entry.key, why="in the store")
-                return _result(entry)
+                decisions.hit(subject, key, "in the store", 0.0, "", lambda: told(keys))
+                return _watched(entry, keys)
             result = self.build(_called(make))[0]
             later = keys.again()
-            files = [file for recipe in recipes for file in _all_files(keys, recipe)]
-            if _composite_key(later, kind, parts) != key or keys.view.disturbed(later.view, files):
+            files = [f for r in recipes if r not in unwatched for f in _all_files(keys, r)]
+            if named(later) != key or keys.view.disturbed(later.view, files):
                 raise InputChanged(kind)
             self.store.alias(key, result.key)
-            return result
+            why, seconds = "no result of these parts", time.perf_counter() - started
+            decisions.add("made", subject, key, why, seconds, "", lambda: told(keys))
+            entry = self.store.get(result.key)
+            return result if entry is None else _watched(entry, keys)
 
         try:
-            return self._repeat(recipes, once)
+            result = self._repeat(recipes, once)
         except _MakerError as error:
             raise error.problem from None
+        if "IRON_COMPILE_COMMANDS" in os.environ:
+            from . import compdb
 
-    def keep(self, kind: str, key_parts: Sequence[str], files: Mapping[str, bytes | str]) -> Result:
+            compdb.note(self, [recipe for recipe in recipes if recipe not in unwatched])
+        return result
+
+    def keep(
+        self,
+        kind: str,
+        key_parts: Sequence[str],
+        files: Mapping[str, bytes | str],
+        *,
+        label: str = "",
+        names: Sequence[str] = (),
+        seconds: float = 0.0,
+    ) -> Result:
         """Store given contents under digest(kind, parts). What was there under that name makes
-        way if it differs."""
+        way if it differs. For people: what `label` is made of, by `names`, in `seconds`."""
         data = {
             name: content.encode("utf-8", "surrogateescape")
             if isinstance(content, str)
             else content
             for name, content in files.items()
         }
-        return _result(make.put_files(self.store, kind, _kept_key(kind, key_parts), data))
+        key = _kept_key(kind, key_parts)
+        if label:
+            self._memory.decisions.add(
+                "run", Subject(kind, label, ""), key, "not on record", seconds, "",
+                lambda: _told_parts(key_parts, names, str),
+            )  # fmt: skip
+        with IMPORTING:
+            from . import make
 
-    def recall(self, kind: str, key_parts: Sequence[str]) -> Result | None:
+        return _result(make.put_files(self.store, kind, key, data))
+
+    def recall(
+        self,
+        kind: str,
+        key_parts: Sequence[str],
+        *,
+        label: str = "",
+        names: Sequence[str] = (),
+    ) -> Result | None:
         """What `keep` stored under that name."""
-        entry = self.store.get(_kept_key(kind, key_parts))
+        key = _kept_key(kind, key_parts)
+        entry = self.store.get(key)
+        if entry is not None and label:
+            self._memory.decisions.hit(
+                Subject(kind, label, ""), key, "on record", 0.0, "",
+                lambda: _told_parts(key_parts, names, str),
+            )  # fmt: skip
         return None if entry is None else _result(entry)
 
     # ---------------------------------------------------------------- one try
@@ -162,14 +232,19 @@ class Session:
                 raise BuildError(missing) from problem
             return False, str(problem)  # somebody empties the store: make it again
         except OSError as problem:
+            if problem.errno in PASSING:
+                return False, str(problem)
             raise _error(recipes, str(problem)) from problem
 
     def _build(self, keys: Keys, recipes: Sequence[Recipe]) -> list[Result]:
         found = {recipe: self._have(keys, recipe) for recipe in recipes}
-        _log_hits(found)
+        _tell_hits(keys, found)
         missing = [recipe for recipe, entry in found.items() if entry is None]
         if missing:
-            from . import nodes  # SCons is imported on the first miss
+            import logging  # noqa: F401 - it has fork handlers: not while a fork waits for us
+
+            with IMPORTING:
+                from . import nodes  # SCons is imported on the first miss
 
             nodes.walk(self, keys, missing)
             found.update((recipe, self._made(keys, recipe)) for recipe in missing)
@@ -190,7 +265,7 @@ class Session:
         return entry
 
     def _made(self, keys: Keys, recipe: Recipe) -> Entry:
-        entry = keys.result(recipe)
+        entry = self._have(keys, recipe)
         if entry is None:  # somebody deletes results faster than we make them
             raise InputChanged(f"the result of {recipe.describe()} is gone again")
         return entry
@@ -198,11 +273,14 @@ class Session:
     def _make(self, keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
         entry = self._have(keys, recipe)
         if entry is not None:
-            log.record("hit", recipe.kind, entry.key, why="in the store", label=recipe.label)
+            account.hit(keys, recipe, entry, "in the store")
             return entry
         for item in recipe.inputs:
             if isinstance(item, Ref):
                 self._make(keys, item.recipe, commands)
+        with IMPORTING:
+            from . import make
+
         return make.ensure(keys, recipe, commands)
 
 
@@ -214,6 +292,16 @@ class _MakerError(Exception):
         self.problem = problem
 
 
+def _told_parts(
+    parts: Sequence[str | Recipe], names: Sequence[str], leaf: Callable[[Recipe], str]
+) -> Parts:
+    called = [*names, *(f"part {number}" for number in range(len(names), len(parts)))]
+    return [
+        (name, part) if isinstance(part, str) else (part.describe(), leaf(part))
+        for name, part in zip(called, parts, strict=False)
+    ]
+
+
 def _called(make: Callable[[], Recipe]) -> Recipe:
     try:
         return make()
@@ -221,10 +309,10 @@ def _called(make: Callable[[], Recipe]) -> Recipe:
         raise _MakerError(problem) from problem
 
 
-def _log_hits(found: Mapping[Recipe, Entry | None]) -> None:
+def _tell_hits(keys: Keys, found: Mapping[Recipe, Entry | None]) -> None:
     for recipe, entry in found.items():
         if entry is not None:
-            log.record("hit", recipe.kind, entry.key, why="in the store", label=recipe.label)
+            account.hit(keys, recipe, entry, "in the store")
 
 
 def _result(entry: Entry) -> Result:
@@ -232,12 +320,22 @@ def _result(entry: Entry) -> Result:
 
 
 def _ask(keys: Keys, recipe: Recipe, sources: list[Source]) -> Reads | None:
+    with IMPORTING:
+        from . import make
+        from .execute import Commands
+
     return make.ask_compiler(keys, recipe, sources, Commands())
 
 
-def _composite_key(keys: Keys, kind: str, parts: Sequence[str | Recipe]) -> str:
+def _watched(entry: Entry, keys: Keys) -> Result:
+    own = [(entry.path(name), seen.stamp) for name, seen in entry.outputs.items()]
+    watch = Watch(keys.view.looked_at(), keys.view.stamps, own)
+    return Result(entry.key, entry.directory, tuple(entry.outputs), watch)
+
+
+def _composite_key(kind: str, parts: Sequence[str | Recipe], leaf: Callable[[Recipe], str]) -> str:
     named = [
-        "text\0" + part if isinstance(part, str) else "recipe\0" + keys.leaf(part) for part in parts
+        "text\0" + part if isinstance(part, str) else "recipe\0" + leaf(part) for part in parts
     ]
     return digest("composite", kind, *named)
 
@@ -284,13 +382,14 @@ def _missing(keys: Keys, recipes: Sequence[Recipe]) -> list[Failure]:
     return list(failures.values())
 
 
-_default: dict[tuple[int, str], Session] = {}
+_default: dict[tuple[int, str, str], Session] = {}
 
 
 def default_session() -> Session:
     """The session of the store that the environment names: one per store and process."""
     root = str(store_root())
-    known = _default.get((os.getpid(), root))
+    name = os.getpid(), root, os.environ.get("IRON_STORE_SHARED", "")
+    known = _default.get(name)
     if known is None:
-        known = _default.setdefault((os.getpid(), root), Session(root))
+        known = _default.setdefault(name, Session())
     return known

@@ -113,7 +113,8 @@ def test_the_scheduler_takes_our_lock_and_touches_no_signals():
     assert "self.taskmaster.cleanup()" in source(Parallel.start)
     assert "signal" not in text
     assert "GetOption" not in text
-    jobs = engine.SharedLockJobs(SCons.Taskmaster.Taskmaster([], engine.BuildTask), 2)
+    master = SCons.Taskmaster.Taskmaster([], engine.BuildTask)
+    jobs = engine.SharedLockJobs(master, 2, lambda: None)
     assert jobs.tm_lock is engine.LOCK
     assert callable(jobs.interrupted.set)
 

@@ -18,6 +18,7 @@ from iron.build import (
     Session,
     Text,
 )
+from iron.build.environ import WITHIN
 
 
 def script(w, name, text):
@@ -149,7 +150,15 @@ def test_the_environment_is_what_is_declared(w, monkeypatch):
     result = w.build(step(tool, source, env=(("MODE", "fast"),)))[0]
     names = {line.split("=")[0] for line in Path(result.path()).read_text().splitlines()}
     shell = {"PWD", "OLDPWD", "SHLVL", "_"}
-    assert names - shell == {"PATH", "LC_ALL", "SOURCE_DATE_EPOCH", "TMPDIR", "HOME", "MODE"}
+    assert names - shell == {
+        "PATH",
+        "LC_ALL",
+        "SOURCE_DATE_EPOCH",
+        "TMPDIR",
+        "HOME",
+        "MODE",
+        WITHIN,
+    }
     assert w.build(step(tool, source))[0].key != result.key
 
 

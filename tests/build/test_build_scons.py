@@ -1,5 +1,6 @@
 """Recipes as named targets of a real `scons` run, sharing the store with the library."""
 
+import json
 import os
 import subprocess
 import sys
@@ -124,7 +125,8 @@ def test_a_failure_shows_the_compilers_text_and_fails_the_run(project):
 def test_a_dry_run_makes_nothing_and_prints_commands(project):
     w = project
     text = scons(w, "-n")
-    assert "kernel.o" in text
+    assert " -o " in text
+    assert "build/a.o" in text
     assert w.runs() == 0
     assert not (w.src / "build").exists()
 
@@ -185,3 +187,52 @@ def test_two_runs_and_the_library_at_once_compile_once(project):
     w.build(w.object("a.cc", "-fPIC", include=["inc"]))
     assert [p.wait(60) for p in started] == [0, 0]
     assert (w.runs("kernel-object"), w.runs("link")) == (2, 1)
+
+
+def test_the_switches_of_scons_mean_what_they_say(project):
+    w = project
+    assert built(w, "-j4") == 3
+    scons(w, "-c")
+    assert not list((w.src / "build").glob("*.*"))
+    assert built(w) == 0, "clean removes targets, not results"
+    assert f_of(w) == "1"
+    w.write("a.cc", "int f() { return x; }\n")
+    w.write("b.cc", 'extern "C" int g() { return 3; }\n')
+    text = scons(w, "-k", status=2)
+    assert "was not declared" in text
+    assert len(w.events("run")) == 5, "the other one was built"
+    w.write("a.cc", '#include <n.h>\nextern "C" int f() { return N; }\n')
+    text = scons(w, "--debug=explain")
+    assert "rebuilding" in text
+    assert "build/a.o" in text
+    assert "up to date" in scons(w, "--debug=explain")
+
+
+@pytest.mark.parametrize("duplicate", [0, 1])
+def test_variant_directories_share_results(w, duplicate):
+    construct = (
+        SCONSTRUCT.split("a = env")[0]
+        + f"""
+Export("env", "compiled")
+for name in ("debug", "release"):
+    SConscript("code/SConscript", variant_dir=f"out/{{name}}", duplicate={duplicate})
+env.CompileCommands()
+"""
+    )
+    w.write("SConstruct", construct)
+    inner = 'Import("env compiled")\nenv.Recipe("k.o", "k.cc", recipe=compiled)\n'
+    w.write("code/SConscript", inner)
+    w.write("code/k.cc", '#include "near.h"\nint f() { return NEAR; }\n')
+    w.write("code/near.h", "#define NEAR 1\n")
+    assert built(w) == 1
+    first, second = ((w.src / "out" / name / "k.o") for name in ("debug", "release"))
+    assert first.read_bytes() == second.read_bytes()
+    found = json.loads((w.src / "compile_commands.json").read_text())
+    assert found
+    for entry in found:
+        assert os.path.isfile(entry["file"])
+        again = list(entry["arguments"])
+        again[again.index("-o") + 1] = str(w.root / "again.o")
+        subprocess.check_call(again, cwd=entry["directory"])
+    w.write("code/near.h", "#define NEAR 2\n")
+    assert built(w) == 1

@@ -158,11 +158,13 @@ def test_a_root_that_cannot_be_made_is_passed_over_with_one_warning(tmp_path, mo
     assert str(tmp_path / "file/store") in caplog.text
 
 
-def test_a_store_that_cannot_be_written_says_so(w):
+def test_a_store_that_becomes_unwritable_says_so(w):
     w.write("k.cc", "int f;\n")
-    (w.root / "file").write_text("")
-    with pytest.raises(BuildError, match="file/store") as caught:
-        Session(w.root / "file/store").build(w.object("k.cc", where="d.py:1"))
+    session = Session(w.store)
+    shutil.rmtree(w.store)
+    w.store.write_text("")
+    with pytest.raises(BuildError, match="store") as caught:
+        session.build(w.object("k.cc", where="d.py:1"))
     assert caught.value.failures[0].where == "d.py:1"
 
 

@@ -1,0 +1,233 @@
+"""The compiler's own headers as inputs: a name such as `<vector>` counts by the contents of all
+it may include.
+
+An upgrade of the C library or of a header-only part of the compiler changes no program, so no
+identity of a tool tells it. The scanner follows a name through the compiler's directories as it
+follows the user's files, conditions not evaluated; what it misses, the dependency file shows.
+
+Found once per machine. The memo on disk is checked file by file when a process first uses it and
+again whenever the last such look is older than `PATIENCE`; in between, by the directories: that
+is how a package manager's work shows, which puts new files in place by renaming them.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Sequence
+
+from .atomic import write_beside
+from .digests import Stamp, View, digest, digest_bytes, read_file, settled, stamp_of
+from .scan import Directive, parse
+
+# Seconds for which an edit of a system header in place may go unseen by a process at work.
+PATIENCE = 2.0
+# Included before the first line of every source, where it exists.
+_ALWAYS = "stdc-predef.h"
+_FIRST = "iron headers 1"
+
+
+class Table:
+    """What is known of the headers below some directories, in one state of the disk."""
+
+    def __init__(self, roots: tuple[str, ...]) -> None:
+        self.roots = roots
+        self.contents: dict[str, str] = {}  # file: digest
+        self.edges: dict[str, list[str]] = {}  # file: files it may include
+        self.names: dict[str, str] = {}  # name: digest of all it may include
+        self.starts: dict[str, list[str]] = {}  # name: the files it may mean
+        self.directories: set[str] = set(roots)
+        self.stamps: dict[str, Stamp | None] = {}
+        self.looked = 0.0
+
+    def digest(self, names: Iterable[str]) -> str:
+        """What all of the names together may read."""
+        return digest(*(f"{name}\0{self.name(name)}" for name in sorted({_ALWAYS, *names})))
+
+    def name(self, name: str) -> str:
+        known = self.names.get(name)
+        if known is None:
+            files = sorted((self._shown(path), path) for path in self.closure([name]))
+            known = digest(*(f"{shown}\0{self.contents[path]}" for shown, path in files))
+            self.names[name] = known
+        return known
+
+    def closure(self, names: Iterable[str]) -> set[str]:
+        """Every file that the names may read, by its path below a root."""
+        found: set[str] = set()
+        todo: list[str] = []
+        for name in (_ALWAYS, *names):
+            if name not in self.starts:
+                self.starts[name] = self._resolve(Directive("<", name, True, True), "")
+            todo += self.starts[name]
+        while todo:
+            path = todo.pop()
+            if path not in found:
+                found.add(path)
+                todo += self._includes(path)
+        return found
+
+    def _shown(self, path: str) -> str:
+        for number, root in enumerate(self.roots):
+            if path.startswith(root + "/"):
+                return f"{number}{path[len(root) :]}"
+        return path
+
+    def _includes(self, path: str) -> list[str]:
+        known = self.edges.get(path)
+        if known is None:
+            stamp, data = read_file(path)
+            parsed = parse(data)
+            self.contents[path], self.stamps[path] = digest_bytes(data), stamp
+            out: dict[str, None] = {}
+            for directive in parsed.directives:
+                if directive.form != "?":
+                    out.update(dict.fromkeys(self._resolve(directive, os.path.dirname(path))))
+            known = self.edges[path] = list(out)
+        return known
+
+    def _resolve(self, directive: Directive, here: str) -> list[str]:
+        if os.path.isabs(directive.name):
+            return []
+        places = (here, *self.roots) if directive.form == '"' and here else self.roots
+        out = []
+        for place in places:
+            path = os.path.normpath(f"{place}/{directive.name}")
+            self._watch(os.path.dirname(path))
+            if os.path.isfile(path):
+                out.append(path)
+                if not directive.everywhere:
+                    break
+        return out
+
+    def _watch(self, directory: str) -> None:
+        while directory not in self.directories:
+            if os.path.isdir(directory):
+                self.directories.add(directory)
+                return
+            directory = os.path.dirname(directory)
+
+    # ---------------------------------------------------------------- does it still hold
+
+    def holds(self, view: View) -> bool:
+        """Whether the disk is as it was. The directories' stamps go into the view."""
+        now = time.monotonic()
+        thorough = now - self.looked > PATIENCE
+        for path in [*self.directories, *(self.contents if thorough else ())]:
+            stamp = _stamp(path)
+            if self.stamps.setdefault(path, stamp) != stamp:
+                return False
+            if path in self.directories:
+                view.stamps[path] = stamp
+        if thorough:
+            self.looked = now
+        return True
+
+    def settled(self) -> bool:
+        return all(stamp is None or settled(stamp) for stamp in self.stamps.values())
+
+    # ---------------------------------------------------------------- on disk
+
+    def text(self) -> str:
+        numbers = {path: str(number) for number, path in enumerate(self.contents)}
+
+        def listed(paths: Sequence[str]) -> str:
+            return ",".join(numbers[p] for p in paths if p in numbers)
+
+        lines = [_FIRST, self._stamps_digest(self.contents, self.directories)]
+        lines += [f"d\t{path}" for path in sorted(self.directories)]
+        for path, content in self.contents.items():
+            lines.append(f"f\t{path}\t{content}\t{listed(self.edges[path])}")
+        for name, content in self.names.items():
+            lines.append(f"n\t{name}\t{content}\t{listed(self.starts[name])}")
+        body = "\n".join(lines)
+        return f"{body}\n{digest(body)}\n"
+
+    def _stamps_digest(self, files: Iterable[str], directories: Iterable[str]) -> str:
+        paths = [*files, *sorted(directories)]
+        for path in paths:
+            if path not in self.stamps:
+                self.stamps[path] = _stamp(path)
+        return digest(repr([self.stamps[path] for path in paths]))
+
+    @classmethod
+    def read(cls, roots: tuple[str, ...], text: str) -> Table | None:
+        """From `text()`, if every file and directory is as it was then."""
+        body, _, check = text.rstrip("\n").rpartition("\n")
+        lines = body.split("\n")
+        if check != digest(body) or lines[0] != _FIRST:
+            return None
+        table = cls(roots)
+        rows = [line.split("\t") for line in lines[2:]]
+        table.directories = {row[1] for row in rows if row[0] == "d"}
+        files = [row[1] for row in rows if row[0] == "f"]
+        if table._stamps_digest(files, table.directories) != lines[1]:
+            return None
+        for kind, name, *rest in rows:
+            if kind == "d":
+                continue
+            listed = [files[int(number)] for number in rest[1].split(",") if number]
+            if kind == "f":
+                table.contents[name], table.edges[name] = rest[0], listed
+            else:
+                table.names[name], table.starts[name] = rest[0], listed
+        table.looked = time.monotonic()
+        return table
+
+
+def _stamp(path: str) -> Stamp | None:
+    try:
+        return stamp_of(os.stat(path))
+    except OSError:
+        return None
+
+
+class Headers:
+    """The tables of a session, kept in a directory of the store."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = directory
+        self._tables: dict[tuple[str, ...], Table] = {}
+
+    def table(self, roots: tuple[str, ...], view: View) -> Table:
+        """A table that holds now; the view's watchers will know when it no longer does."""
+        table = self._tables.get(roots) or self._load(roots)
+        if table is None or not table.holds(view):
+            table = Table(roots)
+            table.holds(view)
+        self._tables[roots] = table
+        return table
+
+    def digest(self, table: Table, names: Iterable[str], view: View) -> str:
+        """As `Table.digest`; what had to be looked for is remembered."""
+        before = len(table.names)
+        try:
+            found = table.digest(names)
+        except OSError:  # a package manager is at work
+            self._tables.pop(table.roots, None)
+            raise
+        if len(table.names) != before:
+            text = table.text()
+            for directory in table.directories:
+                view.stamps[directory] = table.stamps[directory]
+            if table.settled():
+                self._save(table.roots, text)
+            else:  # seen too soon after it was written: once for this request only
+                self._tables.pop(table.roots, None)
+        return found
+
+    def _file(self, roots: tuple[str, ...]) -> str:
+        return os.path.join(self._directory, digest("headers", *roots))
+
+    def _load(self, roots: tuple[str, ...]) -> Table | None:
+        try:
+            with open(self._file(roots), encoding="utf-8", errors="surrogateescape") as stream:
+                return Table.read(roots, stream.read())
+        except (OSError, ValueError, IndexError):
+            return None
+
+    def _save(self, roots: tuple[str, ...], text: str) -> None:
+        try:
+            write_beside(self._file(roots), text)
+        except OSError:
+            return  # only a memo
