@@ -28,7 +28,10 @@ def test_everything_is_formatted():
     run("ruff", "format", "--check", ".")
 
 
-def test_types_are_checked(tmp_path):
+@pytest.mark.skipif(
+    sys.version_info[:2] != (3, 11), reason="NumPy's own types differ from release to release"
+)
+def test_types_are_checked():
     run("mypy", "--cache-dir", str(TOP / ".mypy_cache"))
 
 

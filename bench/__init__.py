@@ -1,0 +1,1 @@
+"""What building costs, next to what it costs elsewhere: `python -m bench`."""
