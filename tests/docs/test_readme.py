@@ -23,7 +23,7 @@ def store(own_store):
 def test_the_readme_has_what_is_tested_here():
     assert "./sconsw demo" in COMMANDS
     assert "./sconsw test" in COMMANDS
-    assert len(SNIPPETS) == 2
+    assert len(SNIPPETS) == 3
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -44,9 +44,10 @@ def test_a_command_of_the_readme_runs(command):
         assert "equals NumPy's" in done.stdout
 
 
-def test_the_design_of_the_readme_runs(tmp_path):
+@pytest.mark.parametrize("snippet", SNIPPETS[:2], ids=["short", "written out"])
+def test_a_design_of_the_readme_runs(snippet, tmp_path):
     script = tmp_path / "design.py"
-    script.write_text(SNIPPETS[0])
+    script.write_text(snippet)
     done = subprocess.run(
         [sys.executable, str(script)], capture_output=True, text=True, check=False
     )
@@ -54,8 +55,8 @@ def test_the_design_of_the_readme_runs(tmp_path):
 
 
 def test_the_sconstruct_of_the_readme_builds_what_it_names(tmp_path):
-    (tmp_path / "SConstruct").write_text(SNIPPETS[1])
-    (tmp_path / "design.py").write_text(SNIPPETS[0].partition("\na, b =")[0])
+    (tmp_path / "SConstruct").write_text(SNIPPETS[2])
+    (tmp_path / "design.py").write_text(SNIPPETS[1].partition("\na, b =")[0])
     for name in ("scale", "clamp", "offset"):
         (tmp_path / f"{name}.cc").write_text((TOP / "kernels" / f"{name}.cc").read_text())
     done = subprocess.run(
