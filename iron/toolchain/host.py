@@ -30,6 +30,7 @@ from iron.build import (
 )
 
 from .compiler import Command, ToolNotFound, find_archiver, find_compiler
+from .files import given_file, placing
 from .objects import CompileSpec, ObjectSpec, SourceFile
 from .symbols import check_symbols
 
@@ -165,7 +166,7 @@ class HostToolchain:
         named = [
             Recipe(
                 "archive-member",
-                FunctionTool("archive-member", place, ("iron.toolchain.host",)),
+                placing("archive-member"),
                 (In(0), Out(f"{i:04d}.o")),
                 (Ref(m),),
                 (f"{i:04d}.o",),
@@ -288,7 +289,7 @@ class _Design:
         parts: list[str | Recipe] = [self.text, _lowering_identity(), self.toolchain.worker]
         for name in sorted(self.made):
             given = self.made[name]
-            parts += [name, given if isinstance(given, Recipe) else _copy(given)]
+            parts += [name, given if isinstance(given, Recipe) else given_file(given)]
         if self.choice != Choice():
             parts.append(str(self.choice))
         return parts
@@ -312,7 +313,7 @@ class _Design:
         arguments = json.dumps([vars(a) for a in design.arguments], indent=1) + "\n"
         return Recipe(
             "package",
-            FunctionTool("package", place, ("iron.toolchain.host",)),
+            placing("package"),
             tuple(a for i, o in enumerate(outputs) for a in (In(i), Out(o))),
             (
                 Text(self.text, TEXT),
@@ -342,26 +343,6 @@ class _Design:
             self.toolchain.image_flags[1],
             label=f"{image.name} of {self.label}",
         )
-
-
-def _copy(path: str) -> Recipe:
-    """A file given as it is, as something that has a key."""
-    return Recipe(
-        "given-object",
-        FunctionTool("given-object", place, ("iron.toolchain.host",)),
-        (In(0), Out("kernel.o")),
-        (path,),
-        ("kernel.o",),
-        label=os.path.basename(path),
-    )
-
-
-def place(argv: list[str]) -> None:
-    """Copy files, and whether they can be executed: from, to, from, to, ..."""
-    import shutil
-
-    for source, target in zip(argv[::2], argv[1::2], strict=True):
-        shutil.copy(source, target)
 
 
 def prefix_symbols(argv: list[str]) -> None:

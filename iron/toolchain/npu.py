@@ -19,9 +19,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from iron.build import FunctionTool, ProgramTool, Recipe, Session
+from iron.build import ProgramTool, Recipe, Session, source_digest
 
 from .chess import Chess
+from .files import given_file
 from .mlir_aie import MlirAie
 from .npu_steps import Steps, package_recipe
 from .objects import ObjectSpec
@@ -240,10 +241,10 @@ class Design:
         facts = self.session.store.side("tools")
         parts: list[str | Recipe] = [
             self.text,
-            FunctionTool("npu", _nothing, _OURS).identity(),
+            source_digest(*_OURS),
             repr((t.driver, t.aiecc_flags, t.full_elf, t.kernel_name, t.sequences, t.flags)),
             *(
-                f"{name} {FunctionTool('spelling', _nothing, (change.__module__,)).identity()}"
+                f"{name} {source_digest(change.__module__)}"
                 for name, change in sorted(t.spellings.items())
             ),
             *(p.facts(facts).identity for p in t.programs(self.outline.target)),
@@ -320,7 +321,7 @@ def _outline(session: Session, text: str) -> Outline:
 
     from .rewrites import Argument, RuntimeSequence
 
-    ours = FunctionTool("outline", _nothing, _OURS).identity()
+    ours = source_digest(*_OURS)
     kept = session.recall("npu-outline", [ours, text])
     if kept is None:
         module = ir.parse(text, "aie.mlir")
@@ -344,23 +345,3 @@ def _outline(session: Session, text: str) -> Outline:
         for name, args in about["sequences"]
     )
     return Outline(about["device"], shape, sequences)
-
-
-def given_file(path: str) -> Recipe:
-    """A file given as it is, as something that has a key."""
-    from iron.build import In, Out
-
-    from .npu_steps import place
-
-    return Recipe(
-        "given-object",
-        FunctionTool("given-object", place, ("iron.toolchain.npu_steps",)),
-        (In(0), Out("kernel.o")),
-        (path,),
-        ("kernel.o",),
-        label=os.path.basename(path),
-    )
-
-
-def _nothing(argv: list[str]) -> None:
-    raise AssertionError("named for its identity only")

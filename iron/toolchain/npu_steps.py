@@ -17,6 +17,7 @@ from iron.build import FunctionTool, In, Joined, Out, Recipe, Ref, Text
 
 from . import packaging
 from .aiecc import Aiecc
+from .files import placing
 from .mlir_aie import MlirAie
 from .peano import Peano
 from .rewrites import Core, Outline, PlanError, split_cores
@@ -289,7 +290,7 @@ def package_recipe(design: Design, package: Package) -> Recipe:
     outputs = (*order, *(n for n in files if n not in order))
     return Recipe(
         "package",
-        FunctionTool("package", place, ("iron.toolchain.npu_steps",)),
+        placing("package"),
         tuple(a for i, o in enumerate(outputs) for a in (In(i), Out(o))),
         tuple(files[o] for o in outputs),
         outputs,
@@ -316,14 +317,6 @@ def _rewrite(
 
 
 # -- the steps in this process ----------------------------------------------------------------
-
-
-def place(argv: list[str]) -> None:
-    """Copy files: from, to, from, to, ..."""
-    import shutil
-
-    for source, target in zip(argv[::2], argv[1::2], strict=True):
-        shutil.copyfile(source, target)
 
 
 def drop_sequences(argv: list[str]) -> None:
