@@ -11,6 +11,8 @@ import os
 import tempfile
 from pathlib import Path
 
+from iron.toolchain.compiler import find_compiler
+
 from . import builds, calls, compilers, processes
 from .measure import Row, table
 from .projects import free_compiler
@@ -24,11 +26,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("-n", "--sizes", default="", help="numbers of objects (1,10,100)")
     parser.add_argument("--rounds", type=int, default=0, help="rounds of each comparison (7)")
     parser.add_argument("--rows", default=",".join(KINDS), help="which of " + ", ".join(KINDS))
-    parser.add_argument("--compiler", default=os.environ.get("CXX", "g++"), help="the real one")
+    parser.add_argument("--compiler", default="", help="the real one")
     parser.add_argument("--compiles", type=int, default=6, help="how many real compiles (6)")
     parser.add_argument("--store", default="", help="of the designs; a new one by default")
     parser.add_argument("--full", action="store_true", help="N up to 1000, more rounds")
     given = parser.parse_args()
+    given.compiler = given.compiler or find_compiler().program
     given.sizes = given.sizes or ("1,10,100,1000" if given.full else "1,10,100")
     given.rounds = given.rounds or (15 if given.full else 7)
     return given

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from iron.toolchain.compiler import find_compiler
+
 from .measure import user_environment
 
 HERE = Path(__file__).resolve().parent
@@ -18,7 +20,9 @@ FLAGS = ("-O2",)
 def free_compiler(directory: Path) -> Path:
     """The stand-in of the tests, a millisecond a run: what is measured is the build tool."""
     program = directory / "stand-in"
-    subprocess.run([shutil.which("cc") or "c++", "-O2", "-o", program, STAND_IN], check=True)
+    real = find_compiler()
+    command = [real.program, *real.leading, "-x", "c", "-O2", "-o", program]
+    subprocess.run([*command, STAND_IN], check=True)
     return program
 
 

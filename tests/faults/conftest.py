@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 from fault_yard import HERE, Yard
 
+from iron.toolchain.compiler import find_compiler
+
 # Taken before the tests' environment is cleaned. The short form tries the same things each time.
 SEED = os.environ.get("FAULT_SEED")
 
@@ -45,7 +47,9 @@ def stand_in(tmp_path_factory) -> Path:
     program = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "stand-in"
     if not program.exists():
         mine = program.with_name(f"stand-in.{os.getpid()}")
-        subprocess.run(["cc", "-O1", "-o", mine, HERE / "stand_in.c"], check=True)
+        compiler = find_compiler()
+        command = [compiler.program, *compiler.leading, "-x", "c", "-O1", "-o", mine]
+        subprocess.run([*command, HERE / "stand_in.c"], check=True)
         mine.replace(program)
     return program
 
