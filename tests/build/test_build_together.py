@@ -331,3 +331,25 @@ def test_a_composite_made_while_its_parts_change_is_made_again(w):
 
 def test_the_compiler_of_these_tests_is_the_one_asked_for(w):
     assert os.path.basename(w.cxx.path) == os.path.basename(CXX)
+
+
+def test_contents_kept_by_two_at_once_are_put_there_once(tmp_path, monkeypatch):
+    """The second finds the first one's and leaves it alone: a command may be reading it."""
+    import contextlib
+
+    from iron.build import Session, Store
+
+    first, second = Session(tmp_path / "store"), Session(tmp_path / "store")
+    lock, inodes = Store.lock, []
+
+    @contextlib.contextmanager
+    def overtaken(self, key, *rest, **more):
+        if self is second.store and not inodes:
+            path = first.keep("text", ["k"], {"f": "content"}).path("f")
+            inodes.append(os.stat(path).st_ino)
+        with lock(self, key, *rest, **more) as held:
+            yield held
+
+    monkeypatch.setattr(Store, "lock", overtaken)
+    path = second.keep("text", ["k"], {"f": "content"}).path("f")
+    assert inodes == [os.stat(path).st_ino]

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, seed, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from iron.build import BuildError, In, IncludeDirs, Out, ProgramTool, Recipe
+from iron.build import BuildError, In, IncludeDirs, Out, Recipe
+from iron.toolchain.compiler import find_compiler
 
 SETTLES = 0.02  # seconds; more than a tick of any clock that stamps files here
 SOURCES = ("s0.cc", "s1.cc", "sub/s2.cc")
@@ -241,7 +242,7 @@ const char shown[] = "shown:" VALUE ":" MORE ":%s:end";
 
 def test_random_edits_with_the_real_compiler(yard, rng, full, count):
     """The same with headers that shadow each other, told by what the object holds."""
-    compiler = ProgramTool(os.environ.get("CXX", "g++"))
+    compiler = find_compiler().tool
     values = dict.fromkeys(("first/value.h", "second/value.h", "first/extra.h", "second/extra.h"))
     own, flags = 0, ()
     alive = yard.session()

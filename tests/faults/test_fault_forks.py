@@ -27,7 +27,7 @@ def step(name, function):
     return Recipe(name, tool, (In(0), Out("o")), (str(y.src / "s0.cc"),), ("o",))
 """
     return subprocess.run(
-        [sys.executable, "-c", head + script],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", head + script],
         cwd=yard.root,  # not where another copy of the package may lie
         capture_output=True,
         text=True,
