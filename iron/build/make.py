@@ -173,11 +173,11 @@ def put_files(store: Store, kind: str, key: str, files: dict[str, str] | dict[st
         for name, content in files.items()
     }
     wanted = {name: digest_bytes(content) for name, content in data.items()}
-    present = store.get(key)
-    if _differs(present, wanted):
+    present = _holding(store, key, wanted)
+    if present is None:
         with store.lock(key), store.scratch(key) as scratch:
-            present = store.get(key)
-            if present is not None and not _differs(present, wanted):
+            present = _holding(store, key, wanted)
+            if present is not None:
                 return present  # somebody else's, put there while we waited: it may be in use
             out = f"{scratch}/out"
             os.mkdir(out)
@@ -186,12 +186,15 @@ def put_files(store: Store, kind: str, key: str, files: dict[str, str] | dict[st
                 with open(f"{out}/{name}", "wb") as stream:
                     stream.write(content)
             present = store.replace(key, out, kind, tuple(data))
-    assert present is not None
     return present
 
 
-def _differs(present: Entry | None, wanted: dict[str, str]) -> bool:
-    return present is None or {n: s.digest for n, s in present.outputs.items()} != wanted
+def _holding(store: Store, key: str, wanted: dict[str, str]) -> Entry | None:
+    """What is under a key, if its files have these digests."""
+    present = store.get(key)
+    if present is None or {n: s.digest for n, s in present.outputs.items()} != wanted:
+        return None
+    return present
 
 
 def tool_directory(store: Store, name: str) -> str:
