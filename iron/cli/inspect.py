@@ -17,7 +17,8 @@ from iron.formats.errors import FormatError
 def add_to(commands: Any) -> None:
     """Add the subcommand."""
     parser = commands.add_parser(
-        "inspect", help="show an xclbin, insts.bin, PDI, CDO or ELF file in words"
+        "inspect",
+        help="show an xclbin, insts.bin, PDI, CDO or ELF file (of a core, or of control code)",
     )
     parser.add_argument("file")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -39,13 +40,15 @@ def run(arguments: argparse.Namespace) -> None:
 
 def describe(raw: bytes, name: str) -> dict[str, Any]:
     """A file's content as data; FormatError when it is of none of the kinds."""
-    from iron.formats import insts, pdi, xclbin
+    from iron.formats import control_elf, insts, pdi, xclbin
 
     what = os.path.basename(name)
     if raw[:8] == xclbin.MAGIC:
         return {"file": what, "kind": "xclbin", **_xclbin(raw, what)}
     if pdi.looks_like(raw):
         return {"file": what, "kind": "PDI", **_pdi(raw, what)}
+    if control_elf.looks_like(raw):
+        return {"file": what, "kind": "control code ELF", **_control(raw, what)}
     if raw[:4] == b"\x7fELF":
         return {"file": what, "kind": "ELF", **_elf(raw, what)}
     if raw[4:8] == b"CDO\0":
@@ -179,6 +182,35 @@ def _elf(raw: bytes, what: str) -> dict[str, Any]:
     }
 
 
+def _control(raw: bytes, what: str) -> dict[str, Any]:
+    """An ELF that XRT loads: kernels, their code as operations, the PDIs it has."""
+    from iron.formats import control_elf, pdi
+
+    file = control_elf.read(raw, what)
+    parts = []
+    for part in file.parts:
+        entry: dict[str, Any] = {"section": part.name, "bytes": len(part.data)}
+        if part.owner:
+            entry["of"] = part.owner
+        if part.name.startswith(control_elf.CODE):
+            entry["code"] = _instructions(part.data, part.name)
+        elif pdi.looks_like(part.data):
+            entry["pdi"] = _pdi(part.data, part.name)
+        parts.append(entry)
+    return {
+        "bytes": len(raw),
+        "platform": file.platform,
+        "version": ".".join(map(str, file.version)),
+        "identifier": file.identifier.hex(),
+        "kernels": [
+            {"name": k.name, "arguments": list(k.arguments), "instances": list(k.instances)}
+            for k in file.kernels
+        ],
+        "parts": parts,
+        "patches": [vars(p) for p in file.patches],
+    }
+
+
 def _instructions(raw: bytes, what: str) -> dict[str, Any]:
     from iron.formats.insts import GENERATIONS, read
     from iron.formats.registers import is_shim_descriptor, place, shim_descriptor, shim_register
@@ -218,7 +250,23 @@ def _words(found: dict[str, Any]) -> Iterator[str]:
     if found["kind"] == "NPU instructions":
         yield from _instruction_words(found)
         return
+    if found["kind"] == "control code ELF":
+        yield from _control_words(found)
+        return
     yield from _tree({k: v for k, v in found.items() if k not in ("file", "kind", "bytes")}, "  ")
+
+
+def _control_words(found: dict[str, Any]) -> Iterator[str]:
+    head = ("platform", "version", "identifier", "kernels")
+    yield from _tree({k: found[k] for k in head}, "  ")
+    for part in found["parts"]:
+        owner = f" of {part['of']}" if "of" in part else ""
+        yield f"  {part['section']}{owner}: {part['bytes']} bytes"
+        if "code" in part:
+            yield from ("  " + line for line in _instruction_words(part["code"]))
+        elif "pdi" in part:
+            yield from _tree(part["pdi"], "    ")
+    yield from _tree({"patches": found["patches"]} if found["patches"] else {}, "  ")
 
 
 def _instruction_words(found: dict[str, Any]) -> Iterator[str]:
@@ -275,4 +323,4 @@ def _flat(item: Any) -> str:
         return ", ".join(f"{k} {_flat(v)}" for k, v in item.items()) or "none"
     if isinstance(item, list):
         return ", ".join(_flat(v) for v in item) or "none"
-    return str(item)
+    return "not said" if item is None else str(item)

@@ -14,7 +14,7 @@ from typing import Any
 
 from .errors import FormatError
 
-_GROUP_TYPES = ("UNKNOWN", "PRIMARY", "LITE", "PREPOST")
+_GROUP_TYPES = ("UNKNOWN", "PRIMARY", "LITE", "PRE_POST")
 _HEAD = struct.Struct("<B3xII4xQQH6xII72xIII52x")
 _PDI = struct.Struct("<16sIIII64x")
 _GROUP = struct.Struct("<IB3xQIIII64x")

@@ -201,11 +201,9 @@ def read(raw: bytes, what: str = "the file") -> Program:
     found, at = [], 4
     while at < len(words):
         try:
-            op, count = _instruction(words[at:], 4 * at)
+            op, count = _instruction(words, at)
         except FormatError as e:
             raise FormatError(f"{what}, byte {4 * at}: {e}") from None
-        if at + count > len(words):
-            raise FormatError(f"{what}, byte {4 * at}: {op.name} ends outside the file")
         found.append(op)
         at += count
     if len(found) != header.count:
@@ -234,20 +232,23 @@ def _header(words: Sequence[int], what: str) -> Header:
     return header
 
 
-def _instruction(words: Sequence[int], offset: int) -> tuple[Instruction, int]:
-    code = words[0] & 0xFF
-    known = _SHAPES.get(code)
-    if known is None:
-        if code < _CUSTOM:
-            raise FormatError(f"opcode {code} is not known, so nothing after it can be read")
-        count = _stated(1)(words)
-        return Instruction(f"opcode {code}", {}, tuple(words[2:count]), offset), count
-    name, shape = known
-    count = shape.size(words)
-    if count > len(words):
+_HEAD = 12
+"""Words from which the size of any instruction can be told."""
+
+
+def _instruction(words: Sequence[int], at: int) -> tuple[Instruction, int]:
+    """The instruction at word `at`, and how many words it has."""
+    head = words[at : at + _HEAD]
+    code = head[0] & 0xFF
+    name, shape = _SHAPES.get(code, (f"opcode {code}", None))
+    if shape is None and code < _CUSTOM:
+        raise FormatError(f"opcode {code} is not known, so nothing after it can be read")
+    count = _stated(1)(head) if shape is None else shape.size(head)
+    if at + count > len(words):
         raise FormatError(f"{name} ends outside the file")
-    fields, data = shape.read(words[:count])
-    return Instruction(name, fields, data, offset), count
+    own = words[at : at + count]
+    fields, data = shape.read(own) if shape is not None else ({}, tuple(own[2:]))
+    return Instruction(name, fields, data, 4 * at), count
 
 
 def write(header: Header, instructions: Sequence[Instruction]) -> bytes:

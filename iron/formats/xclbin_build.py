@@ -1,8 +1,10 @@
-"""An xclbin from the three descriptions mlir-aie hands to xclbinutil: memory, kernels, partition.
+"""An xclbin from the three descriptions mlir-aie hands to xclbinutil: memory, kernels, partition;
+and one more kernel in an xclbin that is there.
 
 Does what ``xclbinutil --add-replace-section MEM_TOPOLOGY:JSON:... --add-kernel ...
---add-replace-section AIE_PARTITION:JSON:...`` does, in the same order, so that XRT and xclbinutil
-read the file as one of theirs; but the same input gives the same bytes.
+--add-replace-section AIE_PARTITION:JSON:...`` does (with ``--input`` in place of MEM_TOPOLOGY for
+one that is there), in the same order, so that XRT and xclbinutil read the file as one of theirs;
+but the same input gives the same bytes.
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from .errors import FormatError
 from .xclbin import NUMBERS, Section, Xclbin, content_uuid, offsets
 from .xclbin_sections import (
     SUBTYPES,
+    count_of,
+    list_connections,
     read_connections,
     read_kernels,
     read_memory,
+    with_kernels,
     write_connections,
     write_kernels,
     write_memory,
@@ -56,6 +61,71 @@ def build(
     return with_mirror(file)
 
 
+def extend(
+    base: Xclbin,
+    kernels: Mapping[str, Any],
+    partition: Mapping[str, Any],
+    pdi: Callable[[str], bytes],
+    name: str = "aie_partition",
+) -> Xclbin:
+    """`base` with the kernels of the JSON text as well, and with this partition, which describes
+    the PDIs of all of them. FormatError when a section is missing or a kernel is there already."""
+    listed = kernels["ps-kernels"]["kernels"]
+    taken = set(kernel_names(base))
+    for kernel in listed:
+        if kernel["name"] in taken:
+            raise FormatError(f"kernel {kernel['name']} is in the xclbin already")
+    topology = _section(base, "MEM_TOPOLOGY")
+    tags = [m["m_tag"] for m in read_memory(topology)["mem_topology"]["m_mem_data"]]
+    layout = _section(base, "IP_LAYOUT")
+    connected = [
+        *list_connections(_section(base, "CONNECTIVITY")),
+        *_connections(listed, tags, count_of(layout)),
+    ]
+    changed = {
+        "AIE_PARTITION": aie_partition.write(partition, pdi),
+        "EMBEDDED_METADATA": _with_kernels(_section(base, "EMBEDDED_METADATA"), listed),
+        "IP_LAYOUT": with_kernels(layout, list(_instances(listed))),
+        "CONNECTIVITY": write_connections(connected),
+        "ASK_GROUP_CONNECTIVITY": write_connections(connected * 2),
+        "ASK_GROUP_TOPOLOGY": topology,
+    }
+    sections = []
+    for section in base.sections:
+        title = _stem(name) if section.title == "AIE_PARTITION" else section.name
+        data = changed.get(section.title, section.data)
+        sections.append(Section(section.kind, title, data))
+    return with_mirror(Xclbin(tuple(sections), content_uuid(sections)))
+
+
+def _section(file: Xclbin, title: str) -> bytes:
+    found = file.section(title)
+    if found is None:
+        raise FormatError(f"the xclbin has no section {title}")
+    return found.data
+
+
+def kernel_names(file: Xclbin, what: str = "the xclbin") -> tuple[str, ...]:
+    """The kernels that the metadata names; FormatError when it cannot be read."""
+    from xml.etree import ElementTree
+
+    try:
+        tree = ElementTree.fromstring(_section(file, "EMBEDDED_METADATA").rstrip(b"\0"))
+    except ElementTree.ParseError as e:
+        raise FormatError(f"{what}: EMBEDDED_METADATA is no XML: {e}") from e
+    return tuple(k.get("name", "") for k in tree.iter("kernel"))
+
+
+def _with_kernels(metadata: bytes, kernels: Sequence[Mapping[str, Any]]) -> bytes:
+    text = metadata.decode()
+    at = text.rfind("</core>")
+    if at < 0:
+        raise FormatError("EMBEDDED_METADATA has no core element that a kernel could be put into")
+    at = text.rfind("\n", 0, at) + 1
+    lines = [line for kernel in kernels for line in _kernel(kernel)]
+    return (text[:at] + "\n".join((*lines, "")) + text[at:]).encode()
+
+
 def _stem(name: str) -> str:
     return os.path.splitext(os.path.basename(name))[0][:15]
 
@@ -69,9 +139,10 @@ def _instances(kernels: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
 
 
 def _connections(
-    kernels: Sequence[Mapping[str, Any]], tags: Sequence[str]
+    kernels: Sequence[Mapping[str, Any]], tags: Sequence[str], index: int = 0
 ) -> list[tuple[int, int, int]]:
-    found, index = [], 0
+    """(argument, kernel, memory); the first of these kernels has number `index`."""
+    found = []
     for kernel in kernels:
         for _ in kernel["instances"]:
             for position, argument in enumerate(kernel["arguments"]):
@@ -89,21 +160,23 @@ def _metadata(kernels: Sequence[Mapping[str, Any]]) -> str:
     lines = ['<?xml version="1.0" encoding="utf-8"?>', "<project>", "  <platform>", "    <device>"]
     lines.append("      <core>")
     for kernel in kernels:
-        lines.append(
-            f'        <kernel name={quoteattr(kernel["name"])} language="c" '
-            f"type={quoteattr(kernel['type'])}>"
-        )
-        extended = kernel["extended-data"]
-        subtype = SUBTYPES.index(extended["subtype"])
-        lines.append(
-            f'          <extended-data subtype="{subtype}" functional="{extended["functional"]}" '
-            f'dpu_kernel_id="{extended["dpu_kernel_id"]}"/>'
-        )
-        lines += [_argument(i, a) for i, a in enumerate(kernel["arguments"])]
-        lines += [f"          <instance name={quoteattr(i['name'])}/>" for i in kernel["instances"]]
-        lines.append("        </kernel>")
+        lines += _kernel(kernel)
     lines += ["      </core>", "    </device>", "  </platform>", "</project>", ""]
     return "\n".join(lines)
+
+
+def _kernel(kernel: Mapping[str, Any]) -> list[str]:
+    extended = kernel["extended-data"]
+    subtype = SUBTYPES.index(extended["subtype"])
+    return [
+        f'        <kernel name={quoteattr(kernel["name"])} language="c" '
+        f"type={quoteattr(kernel['type'])}>",
+        f'          <extended-data subtype="{subtype}" functional="{extended["functional"]}" '
+        f'dpu_kernel_id="{extended["dpu_kernel_id"]}"/>',
+        *(_argument(i, a) for i, a in enumerate(kernel["arguments"])),
+        *(f"          <instance name={quoteattr(i['name'])}/>" for i in kernel["instances"]),
+        "        </kernel>",
+    ]
 
 
 def _argument(index: int, argument: Mapping[str, str]) -> str:

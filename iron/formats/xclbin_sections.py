@@ -94,12 +94,28 @@ def write_kernels(kernels: Sequence[tuple[str, int]]) -> bytes:
     return out
 
 
+def with_kernels(raw: bytes, kernels: Sequence[tuple[str, int]]) -> bytes:
+    """The IP_LAYOUT `raw` with further DPU kernels behind those it has."""
+    end = _COUNT.size + count_of(raw) * _KERNEL.size
+    added = write_kernels(kernels)[_COUNT.size :]
+    return _COUNT.pack(count_of(raw) + len(kernels)) + raw[_COUNT.size : end] + added
+
+
+def count_of(raw: bytes) -> int:
+    """How many kernels an IP_LAYOUT has."""
+    return len(_counted(raw, _COUNT, _KERNEL, "IP_LAYOUT"))
+
+
+def list_connections(raw: bytes) -> list[tuple[int, int, int]]:
+    """(argument, kernel's index, memory's index) of each entry of a CONNECTIVITY."""
+    return _counted(raw, struct.Struct("<i"), _CONNECTION, "CONNECTIVITY")
+
+
 def read_connections(raw: bytes, key: str = "connectivity") -> dict[str, Any]:
     """`raw` as in the JSON of CONNECTIVITY (or, with its `key`, of ASK_GROUP_CONNECTIVITY)."""
-    head = struct.Struct("<i")
     entries = [
         {"arg_index": str(a), "m_ip_layout_index": str(k), "mem_data_index": str(m)}
-        for a, k, m in _counted(raw, head, _CONNECTION, "CONNECTIVITY")
+        for a, k, m in list_connections(raw)
     ]
     return {key: {"m_count": str(len(entries)), "m_connection": entries}}
 

@@ -11,14 +11,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from iron.build import In, Out, ProgramTool, Recipe, Text
+from iron.build import In, Out, ProgramTool, Recipe, Text, ToolPath
 
 from .compiler import ToolNotFound
 from .mlir_aie import MlirAie
 from .objects import ObjectSpec, SourceFile
+from .outline import PlanError
 from .peano import ELF
 from .resolver import Found, find_chess
-from .rewrites import PlanError
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -67,7 +67,7 @@ class Chess:
             )
         tool = ProgramTool(
             self.program,
-            identity_extra=(f"AIETOOLS {self.aietools}", *_version_files(self.aietools)),
+            identity_extra=version_files(self.aietools),
             response_file=False,
         )
         return Recipe(
@@ -76,15 +76,15 @@ class Chess:
             (target, "-c", In(0), "-o", Out("kernel.o"), *flags, *member.flags),
             (source,),
             ("kernel.o",),
-            env=(("AIETOOLS", self.aietools),),
+            env=(("AIETOOLS", ToolPath(self.aietools, "aietools")),),
             begins=(("kernel.o", ELF),),
             label=str(member.source),
             where=", ".join(spec.where),
         )
 
 
-def _version_files(root: str) -> tuple[str, ...]:
-    """Small files of the installation that change with its version."""
+def version_files(root: str) -> tuple[str, ...]:
+    """Files of an installation of AMD's tools that change with its version; they stand for it."""
     names = (
         "data/version.txt",
         "bin/unwrapped/lnx64.o/xchesscc",

@@ -7,8 +7,6 @@ resolver for keys, builds and reports.
 from __future__ import annotations
 
 import os
-import shlex
-import shutil
 from dataclasses import dataclass
 
 from iron.build import ProgramTool
@@ -32,11 +30,9 @@ class Command:
         return ProgramTool(self.program)
 
     def __str__(self) -> str:
+        import shlex
+
         return shlex.join((self.program, *self.leading))
-
-
-VARIABLES = ("IRON_CXX", "CXX", "AR", "PATH")
-"""Everything in the environment that decides which tools are found."""
 
 
 def find_compiler() -> Command:
@@ -44,8 +40,10 @@ def find_compiler() -> Command:
     for variable in ("IRON_CXX", "CXX"):
         asked = os.environ.get(variable)
         if asked:
+            import shlex
+
             words = shlex.split(asked)
-            path = shutil.which(words[0])
+            path = which(words[0])
             if path is None:
                 raise ToolNotFound(
                     f"{variable}={asked!r} names no program on this machine; "
@@ -53,7 +51,7 @@ def find_compiler() -> Command:
                 )
             return Command(path, tuple(words[1:]))
     for name in CANDIDATES:
-        path = shutil.which(name)
+        path = which(name)
         if path is not None:
             return Command(path)
     zig = find_zig()
@@ -69,13 +67,20 @@ def find_archiver(compiler: Command) -> Command:
     """The ``ar`` to use with `compiler`; ToolNotFound says what was looked for."""
     asked = os.environ.get("AR")
     for name in (*((asked,) if asked else ()), "ar", "llvm-ar"):
-        path = shutil.which(name)
+        path = which(name)
         if path is not None:
             return Command(path)
     zig = compiler.program if compiler.leading == ("c++",) else find_zig()
     if zig is not None:
         return Command(zig, ("ar",))
     raise ToolNotFound("no archiver: looked for ar and llvm-ar on PATH; install binutils or set AR")
+
+
+def which(program: str) -> str | None:
+    """`shutil.which`; a module that is not needed for what is found in the store."""
+    import shutil
+
+    return shutil.which(program)
 
 
 def find_zig() -> str | None:

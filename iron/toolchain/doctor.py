@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from .compiler import ToolNotFound, find_archiver, find_compiler
-from .mlir_aie import MlirAie, help_of
-from .packaging import usable_xclbinutil
+from .mlir_aie import MlirAie, answer_of
 from .pipelines import GENERATIONS, date_of
 from .resolver import (
     MLIR_AIE_PROGRAMS,
@@ -27,6 +26,7 @@ from .resolver import (
     find_xclbinutil,
     version_of,
 )
+from .xclbins import usable_xclbinutil
 
 OK, WARNING, MISSING = "ok", "warning", "missing"
 APART_DAYS = 150
@@ -95,6 +95,10 @@ def _mlir_aie(search: Search) -> Iterator[Finding]:
         text = f"incomplete: no {', '.join('bin/' + p for p in absent)}"
         yield Finding(name, MISSING, text, found.path, found.source)
         return
+    broken = _broken(os.path.join(found.path, "bin", "aie-opt"), "--help")
+    if broken:
+        yield Finding(name, MISSING, broken, found.path, found.source)
+        return
     mlir_aie = MlirAie.of(found)
     generation = mlir_aie.generation
     version = mlir_aie.version or "of unknown version (no wheel)"
@@ -124,8 +128,13 @@ def _peano(search: Search) -> Iterator[Finding]:
         text = f"incomplete: no {', '.join(absent)}"
         yield Finding("Peano", MISSING, text, found.path, found.source)
         return
+    compiler = os.path.join(found.path, "bin", "clang++")
+    broken = _broken(compiler, "--version")
+    if broken:
+        yield Finding("Peano", MISSING, broken, found.path, found.source)
+        return
     version = version_of("llvm-aie") if "wheel" in found.source else None
-    text = version or _first_line(os.path.join(found.path, "bin", "clang++"), "--version")
+    text = version or _first_line(compiler, "--version")
     yield Finding("Peano", OK, text, found.path, found.source)
 
 
@@ -193,6 +202,16 @@ def _runs(path: str) -> bool:
     return os.path.isfile(path) and os.access(path, os.X_OK)
 
 
+def _broken(program: str, option: str) -> str | None:
+    """What is wrong with a program that is there and does not run; None when it runs."""
+    status, said = answer_of(program, option)
+    if status == 0:
+        return None
+    lines = said.strip().splitlines()
+    why = lines[0] if lines else "it cannot be started"
+    return f"bin/{os.path.basename(program)} does not run: {why}; reinstall it"
+
+
 def _first_line(program: str, option: str) -> str:
-    lines = help_of(program, option).strip().splitlines()
+    lines = answer_of(program, option).text.strip().splitlines()
     return lines[0] if lines else "it does not say its version"

@@ -9,6 +9,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from iron.build import FunctionTool, In, Out, ProgramTool, Recipe, Ref, Text
 
@@ -149,14 +150,21 @@ class MlirAie:
             label=label,
         )  # fmt: skip
 
-    def instructions(self, lowered: Recipe, device: str, sequence: str, label: str) -> Recipe:
+    def instructions(
+        self,
+        lowered: Recipe,
+        device: str,
+        sequence: str,
+        label: str,
+        options: Sequence[str] = (),
+    ) -> Recipe:
         """The words of a lowered runtime sequence, checked."""
         raw = Recipe(
             "npu-instructions",
             self.program("aie-translate"),
             (
                 "--aie-npu-to-binary", "--aie-output-binary", f"--aie-device-name={device}",
-                f"--aie-sequence-name={sequence}", In(0), "-o", Out("insts.bin"),
+                f"--aie-sequence-name={sequence}", *options, In(0), "-o", Out("insts.bin"),
             ),
             (Ref(lowered),),
             ("insts.bin",),
@@ -183,12 +191,23 @@ def check_instructions(argv: list[str]) -> None:
     shutil.copyfile(argv[0], argv[1])
 
 
-_HELP: dict[tuple[str, int, int], str] = {}
+class Answer(NamedTuple):
+    """What a program said when it was asked; status None: it does not run."""
+
+    status: int | None
+    text: str
+
+
+_ANSWERS: dict[tuple[str, int, int], Answer] = {}
 
 
 def help_of(program: str, option: str = "--help") -> str:
-    """What a program says of itself, asked once per process and state of the file. Empty when it
-    does not run."""
+    """What a program says of itself. Empty when it does not run."""
+    return answer_of(program, option).text
+
+
+def answer_of(program: str, option: str = "--help") -> Answer:
+    """What a program says of itself, asked once per process and state of the file."""
     import subprocess
     import tempfile
 
@@ -196,7 +215,7 @@ def help_of(program: str, option: str = "--help") -> str:
 
     stat = os.stat(program)
     key = (f"{program} {option}", stat.st_mtime_ns, stat.st_size)
-    if key not in _HELP:
+    if key not in _ANSWERS:
         try:
             done = subprocess.run(
                 [program, option],
@@ -208,7 +227,7 @@ def help_of(program: str, option: str = "--help") -> str:
                 timeout=60,
                 check=False,
             )
-            _HELP[key] = done.stdout.decode("utf-8", "replace")
-        except (OSError, subprocess.TimeoutExpired):
-            _HELP[key] = ""
-    return _HELP[key]
+            _ANSWERS[key] = Answer(done.returncode, done.stdout.decode("utf-8", "replace"))
+        except (OSError, subprocess.TimeoutExpired) as e:
+            _ANSWERS[key] = Answer(None, "" if isinstance(e, OSError) else "no answer in 60 s")
+    return _ANSWERS[key]

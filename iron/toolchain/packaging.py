@@ -1,5 +1,4 @@
-"""From CDOs to a package: BIF, PDI (bootgen), the three JSON descriptions, xclbin (xclbinutil, or
-our own writer where there is none).
+"""From CDOs to what a package says of itself: BIF, PDI (bootgen), and the three JSON descriptions.
 
 The contents of the descriptions are those that mlir-aie's Python driver writes. uuids come from
 content and no time is kept, so that the same design gives the same bytes.
@@ -8,24 +7,20 @@ content and no time is kept, so that the same design gives the same bytes.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from iron.build import FunctionTool, In, Out, ProgramTool, Recipe, Ref
 from iron.formats.pdi import BUS_WIDTH_WORDS
-from iron.formats.xclbin import MAGIC
 
-from .mlir_aie import CDO_PARTS, help_of
+from .mlir_aie import CDO_PARTS
+from .outline import PlanError
 
 KERNEL, INSTANCE, KERNEL_ID = "MLIR_AIE", "MLIRAIE", "0x901"
 LEAST_BUFFERS, MOST_BUFFERS = 5, 16
 """Host buffers a kernel declares: command chains of the firmware need five slots; mlir-aie has
 verified sixteen."""
-OLDEST_XCLBINUTIL = (2, 13)
-"""The first with AIE_PARTITION as JSON."""
-
 _PDI_MAGIC = b"".join(w.to_bytes(4, "little") for w in BUS_WIDTH_WORDS)
 _HERE = ("iron.toolchain.packaging", "iron.formats")
 
@@ -37,6 +32,16 @@ class Kernel:
     name: str = KERNEL
     instance: str = INSTANCE
     identifier: str = KERNEL_ID
+
+    def __post_init__(self) -> None:
+        try:
+            number = int(self.identifier, 0)
+        except ValueError:
+            raise PlanError(
+                f"kernel identifier {self.identifier!r}: it is a number, as 0x901"
+            ) from None
+        # xclbinutil compares identifiers as texts: they must be in its own form.
+        object.__setattr__(self, "identifier", f"0x{number:x}")
 
 
 @dataclass(frozen=True)
@@ -114,6 +119,17 @@ def memory_description() -> dict[str, Any]:
 
     regions = [region("0x10000", "HOST"), region("0xc000", "SRAM")]
     return {"mem_topology": {"m_count": "2", "m_mem_data": regions}}
+
+
+def buffers_of(arguments: int, label: str) -> int:
+    """How many host buffers the kernel of a design declares whose longest sequence has that many
+    arguments. PlanError when it has too many."""
+    if arguments > MOST_BUFFERS:
+        raise PlanError(
+            f"{label}: a runtime sequence has {arguments} arguments; the NPU takes {MOST_BUFFERS} "
+            "at most"
+        )
+    return max(LEAST_BUFFERS, arguments)
 
 
 def kernel_description(kernel: Kernel, buffers: int) -> dict[str, Any]:
@@ -208,58 +224,6 @@ def descriptions(
     )
 
 
-# -- xclbin -----------------------------------------------------------------------------------
-
-
-def xclbin(
-    xclbinutil: ProgramTool | None,
-    described: tuple[Recipe, Recipe, Recipe],
-    image: Recipe,
-    label: str,
-) -> Recipe:
-    """``final.xclbin`` from the descriptions and the PDI."""
-    inputs = (*(Ref(d) for d in described), Ref(image))
-    names = tuple(r.outputs[0] for r in (*described, image))
-    if xclbinutil is None:
-        argv = (Out("final.xclbin"), *(a for i, n in enumerate(names) for a in (n, In(i))))
-        return _step("xclbin-written", argv, inputs, "final.xclbin", label)
-    made = Recipe(
-        "xclbin",
-        xclbinutil,
-        (
-            "--add-replace-section", f"MEM_TOPOLOGY:JSON:{names[0]}", "--add-kernel", names[1],
-            "--add-replace-section", f"AIE_PARTITION:JSON:{names[2]}", "--force", "--quiet",
-            "--output", "raw.xclbin",
-        ),
-        inputs,
-        ("raw.xclbin",),
-        staged=tuple((n, i) for i, n in enumerate(names)),
-        begins=(("raw.xclbin", MAGIC),),
-        label=label,
-    )  # fmt: skip
-    return settled(made, "raw.xclbin", label)
-
-
-def settled(made: Recipe, output: str, label: str) -> Recipe:
-    """An xclbin of a tool that puts times and random numbers into it, without them."""
-    argv = (In(0), Out("final.xclbin"))
-    return _step("xclbin-settled", argv, (Ref(made, output),), "final.xclbin", label)
-
-
-def usable_xclbinutil(program: str) -> tuple[bool, str]:
-    """Whether an xclbinutil runs and knows AIE_PARTITION, and why not."""
-    text = help_of(program, "--version")
-    if not text.strip():
-        return False, f"{program} does not run"
-    found = re.search(r"(?<![\d.])(\d+)\.(\d+)(?:\.\d+)?(?![\d.])", text)
-    if found and (int(found.group(1)), int(found.group(2))) < OLDEST_XCLBINUTIL:
-        oldest = ".".join(map(str, OLDEST_XCLBINUTIL))
-        return False, (
-            f"{program} is version {found.group(0)}; AIE_PARTITION needs {oldest} or later"
-        )
-    return True, found.group(0) if found else "of unknown version"
-
-
 # -- the steps in this process ----------------------------------------------------------------
 
 
@@ -296,42 +260,9 @@ def _make_partition(argv: list[str]) -> None:
     _write_json(output, partition_description(kernel, columns, file, uuid))
 
 
-def _make_xclbin(argv: list[str]) -> None:
-    """``out`` and then (name, path) of memory, kernels, partition and PDI."""
-    from iron.formats.xclbin import write
-    from iron.formats.xclbin_build import build
-
-    output, *pairs = argv
-    names, paths = pairs[::2], pairs[1::2]
-
-    def load(path: str) -> Any:
-        with open(path, encoding="utf-8") as f:
-            return json.load(f)
-
-    def image(name: str) -> bytes:
-        with open(paths[names.index(name)], "rb") as f:
-            return f.read()
-
-    memory, kernels, partition = (load(p) for p in paths[:3])
-    made = build(memory, kernels, partition, image, (names[0], names[2]))
-    with open(output, "wb") as f:
-        f.write(write(made))
-
-
-def _settle_xclbin(argv: list[str]) -> None:
-    from iron.formats.xclbin import without_chance
-
-    with open(argv[0], "rb") as f:
-        raw = f.read()
-    with open(argv[1], "wb") as f:
-        f.write(without_chance(raw, argv[0]))
-
-
 _FUNCTIONS = {
     "bif": _make_bif,
     "mem-topology": _make_memory,
     "kernels-json": _make_kernels,
     "partition-json": _make_partition,
-    "xclbin-written": _make_xclbin,
-    "xclbin-settled": _settle_xclbin,
 }

@@ -253,6 +253,7 @@ class Peano:
         core: Recipe,
         script: Recipe,
         objects: Sequence[tuple[str, Recipe | str]],
+        flags: Sequence[str],
         label: str,
     ) -> Recipe:
         """A core's ELF. `script` names its `objects` (name there, what it is); they are linked in
@@ -265,8 +266,9 @@ class Peano:
             "core-link",
             self.linker(target),
             (
-                "-O2", f"--target={target}-none-unknown-elf", "core.o", "-Wl,--gc-sections",
-                "-Wl,--orphan-handling=error", f"-Wl,-T,{script_name}", "-o", "core.elf",
+                "-O2", f"--target={target}-none-unknown-elf", *flags, "core.o",
+                "-Wl,--gc-sections", "-Wl,--orphan-handling=error", f"-Wl,-T,{script_name}",
+                "-o", "core.elf",
             ),
             (Ref(core), Ref(script), *given),
             ("core.elf",),

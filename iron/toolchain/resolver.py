@@ -8,11 +8,10 @@ not passed over: it is what the user asked for.
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .compiler import ToolNotFound
+from .compiler import ToolNotFound, which
 
 PEANO_PROGRAMS = (
     "clang", "clang++", "opt", "llc", "ld.lld", "llvm-objcopy", "llvm-ar", "llvm-nm", "llvm-link",
@@ -21,12 +20,6 @@ PEANO_LIBRARIES = ("crt0.o", "crt1.o", "libc.a", "libm.a")
 """What clang links into every core, in ``lib/<target>``."""
 TARGETS = ("aie2-none-unknown-elf", "aie2p-none-unknown-elf")
 MLIR_AIE_PROGRAMS = ("aie-opt", "aie-translate")
-
-VARIABLES = (
-    "MLIR_AIE_INSTALL_DIR", "PEANO_INSTALL_DIR", "AIE_XCLBINUTIL", "AIE_BOOTGEN", "AIE_AIEBU_ASM",
-    "AIE_XCHESSCC", "XILINX_XRT", "AIETOOLS", "IRON_NPU_DRIVER", "PATH",
-)  # fmt: skip
-"""Everything in the environment that decides which tools are found and how they are driven."""
 
 
 @dataclass(frozen=True)
@@ -49,9 +42,13 @@ class Search:
     def need(self) -> Found:
         """What was found; ToolNotFound says where it was looked for and what to do."""
         if self.found is None:
-            places = "".join(f"\n  - {p}" for p in self.looked)
-            raise ToolNotFound(f"{self.what} was not found; looked at:{places}\n{self.advice}")
+            raise ToolNotFound(self.problem())
         return self.found
+
+    def problem(self) -> str:
+        """That nothing was found, where it was looked for, and what to do."""
+        places = "".join(f"\n  - {p}" for p in self.looked)
+        return f"{self.what} was not found; looked at:{places}\n{self.advice}"
 
 
 class _Looking:
@@ -128,7 +125,7 @@ def find_mlir_aie() -> Search:
     if named := _named("MLIR_AIE_INSTALL_DIR"):
         look.directory(named, "MLIR_AIE_INSTALL_DIR", needs, decides=True)
     look.directory(package_directory("mlir_aie"), "the mlir_aie wheel", needs)
-    on_path = shutil.which("aie-opt")
+    on_path = which("aie-opt")
     root = os.path.dirname(os.path.dirname(os.path.abspath(on_path))) if on_path else None
     look.directory(root, "aie-opt on PATH", needs)
     return look.result()
@@ -155,7 +152,7 @@ def _tool(
 ) -> Search:
     look = _Looking(what, advice)
     if named := _named(variable):
-        path = named if os.path.dirname(named) else shutil.which(named)
+        path = named if os.path.dirname(named) else which(named)
         look.program(path or named, variable, decides=True)
     for path in _bundled(mlir_aie, names):
         look.program(path, "mlir-aie's bundle")
@@ -163,7 +160,7 @@ def _tool(
         for name in names:
             look.program(os.path.join(root, "bin", name), "XRT")
     for name in names:
-        look.program(shutil.which(name), f"{name} on PATH")
+        look.program(which(name), f"{name} on PATH")
     return look.result()
 
 

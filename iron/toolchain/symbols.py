@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from iron.ir import Operation
 
     from .objects import ObjectSpec
+
+
+ARCHIVE, ELF = b"!<arch>\n", b"\x7fELF"
 
 
 class SymbolError(Exception):
@@ -45,12 +48,9 @@ def check_symbols(
     objects: Mapping[str, ObjectSpec | str],
     made: Mapping[str, Recipe | str],
 ) -> None:
-    """Build the objects and look into them.
-
-    SymbolError when the text wants an object nothing makes, when an object lacks a function that
-    is declared to be in it, or when two objects of one core define one symbol.
-    """
-    wanted = _functions_by_object(module)
+    """Of a design for the host: as `check_linked`; SymbolError as well when the text wants an
+    object that nothing makes."""
+    wanted = functions_by_object(module)
     used = sorted({name for image in design.images for name in image.objects})
     absent = [name for name in used if name not in objects]
     if absent:
@@ -59,6 +59,25 @@ def check_symbols(
             f"{', '.join(sorted(wanted.get(absent[0], set())))} are to be linked with; "
             "declare an ExternalFunction for it, or give the file in object_files"
         )
+    linked = [(image.objects, ", ".join(image.cores)) for image in design.images]
+    check_linked(session, wanted, linked, objects, made)
+
+
+def check_linked(
+    session: Session,
+    wanted: Mapping[str, set[str]],
+    linked: Iterable[tuple[Sequence[str], str]],
+    objects: Mapping[str, ObjectSpec | str],
+    made: Mapping[str, Recipe | str],
+) -> None:
+    """Build the objects and look into them.
+
+    `wanted` are the functions that each object is to define; `linked` says which objects are
+    linked together, and on which cores (for people). SymbolError when an object lacks a function,
+    or when two of one link define one symbol. What is no ELF file (bitcode) is not looked into.
+    """
+    together = [(tuple(names), where) for names, where in linked]
+    used = sorted({name for names, _ in together for name in names if name in made})
     recipes = [r for n in used if isinstance(r := made[n], Recipe)]
     built = dict(zip(map(id, recipes), session.build(*recipes), strict=True))
     read = {}
@@ -66,13 +85,16 @@ def check_symbols(
         given, recipe = objects[name], made[name]
         path = recipe if isinstance(recipe, str) else built[id(recipe)].path()
         description = f"{name} ({given})" if isinstance(given, str) else given.describe()
-        read[name] = _Object(name, description, _symbols_of(path))
-        _check_defined(read[name], wanted.get(name, set()))
-    for image in design.images:
-        _check_once([read[n] for n in image.objects], image.cores)
+        table = _symbols_of(path)
+        if table is not None:
+            read[name] = _Object(name, description, table)
+            _check_defined(read[name], wanted.get(name, set()))
+    for names, where in together:
+        _check_once([read[n] for n in names if n in read], where)
 
 
-def _functions_by_object(module: Operation) -> dict[str, set[str]]:
+def functions_by_object(module: Operation) -> dict[str, set[str]]:
+    """The functions declared to be in each object, by its ``link_with`` name."""
     found: dict[str, set[str]] = {}
     for op in module.walk():
         link = op.attributes.get("link_with")
@@ -81,10 +103,18 @@ def _functions_by_object(module: Operation) -> dict[str, set[str]]:
     return found
 
 
-def _symbols_of(path: str) -> list[Symbol]:
+def _symbols_of(path: str) -> list[Symbol] | None:
+    """None for what is no object or archive, or a damaged one: the linker says what is wrong."""
     with open(path, "rb") as f:
         raw = f.read()
-    if not raw.startswith(b"!<arch>\n"):
+    try:
+        return _table_of(raw, path)
+    except FormatError:
+        return None
+
+
+def _table_of(raw: bytes, path: str) -> list[Symbol]:
+    if not raw.startswith(ARCHIVE):
         return symbols(raw, path)
     found = []
     for name, member in archive_members(raw):
@@ -105,7 +135,7 @@ def archive_members(raw: bytes) -> Iterable[tuple[str, bytes]]:
             raise FormatError("the archive is damaged: a member header does not end as it must")
         size = int(raw[at + 48 : at + 58])
         content = raw[at + 60 : at + 60 + size]
-        if content.startswith(b"\x7fELF"):
+        if content.startswith(ELF):
             yield name.rstrip("/"), content
         at += 60 + size + size % 2
 
@@ -114,7 +144,7 @@ def _check_defined(obj: _Object, functions: set[str]) -> None:
     missing = sorted(functions - obj.defined)
     if not missing:
         return
-    mangled = sorted(s for s in obj.defined if any(m in s for m in missing))
+    mangled = sorted(s for s in obj.defined if s[:2] == "_Z" and any(m in s for m in missing))
     have = sorted(s for s in obj.defined if not s.startswith("_Z"))
     hint = (
         f'; it defines {", ".join(mangled)}: declare the function extern "C"'
@@ -124,14 +154,14 @@ def _check_defined(obj: _Object, functions: set[str]) -> None:
     raise SymbolError(f"{obj.description} does not define {', '.join(missing)}{hint}")
 
 
-def _check_once(linked: list[_Object], cores: tuple[str, ...]) -> None:
+def _check_once(linked: list[_Object], where: str) -> None:
     owner: dict[str, _Object] = {}
     for obj in linked:
         for symbol in sorted(obj.strong):
             first = owner.setdefault(symbol, obj)
             if first is not obj:
                 raise SymbolError(
-                    f"{symbol} is defined twice on core(s) {', '.join(cores)}: by "
+                    f"{symbol} is defined twice on core(s) {where}: by "
                     f"{first.description} and by {obj.description}. Two objects with one symbol "
                     "cannot be linked on one core: use the same flags and include directories for "
                     "both functions, so that they share one object, or give one of them a "

@@ -48,6 +48,7 @@ class Installation:
 
 def install(root: Path, generation: str = "2026-03", *, xclbinutil: bool = True) -> Installation:
     """Put stand-ins of every tool below `root`."""
+    from iron.host import include_dir
     from iron.toolchain.compiler import find_compiler
     from iron.toolchain.pipelines import GENERATIONS
 
@@ -63,7 +64,11 @@ def install(root: Path, generation: str = "2026-03", *, xclbinutil: bool = True)
     for script, home, names in (
         ("llvm.py", made.peano, PEANO),
         ("mlir.py", made.mlir_aie, MLIR),
-        ("package.py", made.mlir_aie, ("bootgen", "aiecc", *(["xclbinutil"] * xclbinutil))),
+        (
+            "package.py",
+            made.mlir_aie,
+            ("bootgen", "aiecc", "aiebu-asm", *(["xclbinutil"] * xclbinutil)),
+        ),
     ):
         for name in names:
             _script(home / "bin" / name, root, script, name)
@@ -73,7 +78,7 @@ def install(root: Path, generation: str = "2026-03", *, xclbinutil: bool = True)
         library.mkdir(parents=True)
         for name in ("crt0.o", "crt1.o", "libc.a", "libm.a"):
             (library / name).write_bytes(f"{target} {name}".encode())
-    (made.mlir_aie / "include").mkdir()
+    (made.mlir_aie / "include").symlink_to(include_dir())
     return made
 
 

@@ -13,6 +13,9 @@ TARGETS = ("aie2", "aie2p")
 
 def compiler(arguments: list[str]) -> int:
     """clang++: the machine's own compiler for the same source, with Peano's options checked."""
+    if arguments == ["--version"]:
+        print("clang version 21.0.0 (a stand-in of llvm-aie)")
+        return 0
     needed = ["-std=c++20", "-O2", "-DNDEBUG", "-D__AIE_API_AIE_ADF_HPP__"]
     target = [a for a in arguments if a.startswith("--target=")]
     probing = any(a in ("-E", "-M", "-v", "-###") or a[:7] == "-print-" for a in arguments)
@@ -49,8 +52,10 @@ def _kernel_ir(rest: list[str]) -> int:
 
 def clang(arguments: list[str]) -> int:
     """Links one core in the working directory, following its script's INPUT names."""
+    modern = settings()["generation"] == "2026-08"
     target, core, script, output = expect(
-        arguments, "-O2", ("--target=",), str, "-Wl,--gc-sections", "-Wl,--orphan-handling=error",
+        arguments, "-O2", ("--target=",), *(["-fuse-ld=lld"] if modern else []), str,
+        "-Wl,--gc-sections", "-Wl,--orphan-handling=error",
         ("-Wl,-T,",), "-o", str,
     )  # fmt: skip
     if target not in [f"{t}-none-unknown-elf" for t in TARGETS]:

@@ -13,12 +13,20 @@ from iron import ir
 from iron.formats import cdo, insts
 from iron.ir.attributes import IntegerAttr, SymbolRefAttr
 from iron.ir.types import I32
+from iron.toolchain.cores import core_place, cores_of, empty
+from iron.toolchain.outline import device_called, device_name, devices, sequence_name
 from iron.toolchain.pipelines import GENERATIONS
-from iron.toolchain.rewrites import core_place, cores_of, empty, sequence_alone, the_device
+from iron.toolchain.rewrites import sequence_alone
 
 
 def generation():
     return GENERATIONS[settings()["generation"]]
+
+
+def the_device(module: ir.Operation) -> ir.Operation:
+    """The one that is whole: the others are there for their names only."""
+    found = [d for d in devices(module) if any(o.name == "aie.tile" for o in d.body.operations)]
+    return (found or devices(module))[0]
 
 
 # -- aie-opt ----------------------------------------------------------------------------------
@@ -43,10 +51,13 @@ def opt(arguments: list[str]) -> int:
 
 def _pipelines() -> dict[str, re.Pattern[str]]:
     found = {}
+    words = generation().truth
     for kind in ("place", "route", "lower_core", "lower_sequence", "transaction"):
         shape = getattr(generation(), kind)
         pattern = re.escape(shape).replace(r"\{\{", r"\{").replace(r"\}\}", r"\}")
         pattern = re.sub(r"\\\{(device|column|row|target|elfs)\\\}", r"(?P<\1>[\\w.]+)", pattern)
+        pattern = re.sub(r"\\\{(dynamic|packet)\\\}", "(?:{})".format("|".join(words)), pattern)
+        pattern = pattern.replace(r"\{alloc\}", r"(?:\{alloc-scheme=[\w-]+\})?")
         found[kind] = re.compile(pattern)
     return found
 
@@ -59,7 +70,7 @@ def _replay(text: str, before: str, after: str) -> str | None:
     module = _bare(ir.parse(text))
     names = [o.symbol or "sequence" for o in module.walk() if o.name == "aie.runtime_sequence"]
     for path in sorted(Path(folder).glob(f"*/{before}")):
-        known = _bare(sequence_alone(ir.parse(path.read_text()), names[0]))
+        known = _bare(sequence_alone(ir.parse(path.read_text()), "main", names[0]))
         if ir.equivalent(module, known):
             return (path.parent / after).read_text()
     return None
@@ -119,20 +130,27 @@ def _lower_sequence(text: str, _: dict[str, str]) -> str:
     if known is not None:
         return known
     module = ir.parse(text)
-    sequences = [op for op in module.walk() if op.name == "aie.runtime_sequence"]
-    if len(sequences) != 1:
-        refuse(f"{len(sequences)} sequences")
+    ir.verify(module)
     state = int.from_bytes(digest(ir.print_module(module).encode())[:2], "little")
-    block = sequences[0].body
-    block.operations = []
-    values = {"address": 119300, "value": state}
-    block.append(
-        ir.Operation(
-            "aiex.npu.write32",
-            attributes={k: IntegerAttr(v, ir.IntegerType(32, "u")) for k, v in values.items()},
-        )
-    )
+    for sequence in [op for op in module.walk() if op.name == "aie.runtime_sequence"]:
+        loads = [_load(op) for op in sequence.walk() if op.name in _LOADS]
+        sequence.body.operations = []
+        values = {"address": 119300, "value": state}
+        word = ir.IntegerType(32, "u")
+        attributes = {k: IntegerAttr(v, word) for k, v in values.items()}
+        for op in (*loads, ir.Operation("aiex.npu.write32", attributes=attributes)):
+            sequence.body.append(op)
     return ir.print_module(module)
+
+
+_LOADS = {"aiex.configure": "symbol", "aiex.npu.load_pdi": "device_ref"}
+
+
+def _load(op: ir.Operation) -> ir.Operation:
+    """As the real pass leaves a configuration that is loaded: by the device's name."""
+    return ir.Operation(
+        "aiex.npu.load_pdi", attributes={"device_ref": op.attributes[_LOADS[op.name]]}
+    )
 
 
 def _transaction(text: str, at: dict[str, str]) -> str:
@@ -191,10 +209,9 @@ def _script(arguments: list[str]) -> None:
 
 
 def _named(module: ir.Operation, device: str) -> ir.Operation:
-    node = the_device(module)
-    if (node.symbol or "main") != device:
+    if device not in map(device_name, devices(module)):
         refuse(f"no device {device}")
-    return node
+    return device_called(module, device)
 
 
 def _cdo(arguments: list[str]) -> None:
@@ -225,8 +242,12 @@ def _cdo(arguments: list[str]) -> None:
 
 
 def _instructions(arguments: list[str]) -> None:
+    full = "--aie-npu-fold-ddr-addr-offset=false" in arguments
+    if full and generation().name != "2026-08":
+        refuse("Unknown command line argument '--aie-npu-fold-ddr-addr-offset=false'")
     device, sequence, source, output = expect(
-        arguments, "--aie-npu-to-binary", "--aie-output-binary", ("--aie-device-name=",),
+        [a for a in arguments if not a.startswith("--aie-npu-fold")],
+        "--aie-npu-to-binary", "--aie-output-binary", ("--aie-device-name=",),
         ("--aie-sequence-name=",), str, "-o", str,
     )  # fmt: skip
     text = read(source).decode()
@@ -235,7 +256,7 @@ def _instructions(arguments: list[str]) -> None:
     chosen = [
         op
         for op in node.body.operations
-        if op.name == "aie.runtime_sequence" and (op.symbol or "sequence") == sequence
+        if op.name == "aie.runtime_sequence" and sequence_name(op) == sequence
     ]
     if len(chosen) != 1:
         refuse(f"no sequence {sequence}")
@@ -272,6 +293,9 @@ def _operations(sequence: ir.Operation, module: ir.Operation) -> list[insts.Inst
             values = constants[name.path[-1]].attributes["initial_value"].values
             words = tuple(int(v) % 2**32 for v in values)
             found.append(insts.Instruction(kind, numbers, words))
+        elif kind == "load_pdi":
+            words = {k: numbers.get(k, 0) for k in ("id", "size", "address")}
+            found.append(insts.Instruction(kind, words))
         elif op.name.startswith("aiex.npu."):
             found.append(insts.Instruction(kind, numbers))
     return found

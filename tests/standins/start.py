@@ -12,11 +12,12 @@ if __name__ == "__main__":
         import mlir
 
         tools = {"aie-opt": mlir.opt, "aie-translate": mlir.translate}
-    elif name in ("bootgen", "xclbinutil", "hrx-xclbinutil", "aiecc"):
+    elif name in ("bootgen", "xclbinutil", "hrx-xclbinutil", "aiecc", "aiecc.py", "aiebu-asm"):
         import package
 
         tools = dict.fromkeys(("xclbinutil", "hrx-xclbinutil"), package.xclbinutil)
-        tools |= {"bootgen": package.bootgen, "aiecc": package.aiecc}
+        tools |= {"bootgen": package.bootgen, "aiecc": package.aiecc, "aiecc.py": package.aiecc}
+        tools |= {"aiebu-asm": package.aiebu}
     else:
         import llvm
 

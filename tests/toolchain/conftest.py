@@ -44,11 +44,12 @@ class Project:
     def objects(self) -> dict:
         from iron.toolchain.objects import CompileSpec, ObjectSpec, SourceFile
 
-        def spec(factor: int) -> ObjectSpec:
-            member = CompileSpec(SourceFile(str(self.kernel)), (f"-DFACTOR={factor}",))
-            return ObjectSpec((member,), functions=("twice",), where=("design.py:7",))
+        def spec(name: str, factor: int) -> ObjectSpec:
+            flags = (f"-DFACTOR={factor}", f"-DNAME={name}")
+            member = CompileSpec(SourceFile(str(self.kernel)), flags)
+            return ObjectSpec((member,), functions=(name,), where=("design.py:7",))
 
-        return {"twice.o": spec(2), "thrice.o": spec(3)}
+        return {"twice.o": spec("twice", 2), "thrice.o": spec("thrice", 3)}
 
     def build(self, **options):
         from iron.toolchain.npu import NpuToolchain
@@ -63,15 +64,13 @@ class Project:
         return self.log.kinds()
 
 
-@pytest.fixture(scope="session")
-def usual_store(tmp_path_factory):
-    """A store with the usual design in it, made once for all workers of a test run."""
+def made_once(tmp_path_factory, name: str, change=lambda project: None, **options) -> Path:
+    """A store with a design in it, made once for all workers of a test run."""
     from iron.build import Session
-    from iron.toolchain.npu import NpuToolchain
 
     base = tmp_path_factory.getbasetemp()
-    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "npu-store"
-    folder = tmp_path_factory.mktemp("npu")
+    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / name
+    folder = tmp_path_factory.mktemp(name)
     made = install(folder / "tools")
     before = {n: os.environ.pop(n, None) for n in (*ELSEWHERE, "MLIR_AIE_INSTALL_DIR")}
     os.environ["MLIR_AIE_INSTALL_DIR"] = str(made.mlir_aie)
@@ -82,13 +81,38 @@ def usual_store(tmp_path_factory):
     try:
         project = Project(folder, made, root, Quiet())
         project.session = Session(root)
-        NpuToolchain.find().package(project.session, project.text, project.objects(), "demo")
+        change(project)
+        project.build(**options)
     finally:
-        for name, value in before.items():
-            os.environ.pop(name, None)
+        for variable, value in before.items():
+            os.environ.pop(variable, None)
             if value is not None:
-                os.environ[name] = value
+                os.environ[variable] = value
     return root
+
+
+def taken(store: Path, place: Path) -> Path:
+    """A copy of a store that was made once."""
+    shutil.copytree(store, place, symlinks=True, copy_function=os.link)
+    return place
+
+
+@pytest.fixture(scope="session")
+def make_store(tmp_path_factory):
+    """make_store(name, change): a store with one more design in it."""
+    return lambda name, change: made_once(tmp_path_factory, name, change)
+
+
+@pytest.fixture
+def take_store(tmp_path):
+    """take_store(store): a copy of it."""
+    return lambda store: taken(store, tmp_path / "taken")
+
+
+@pytest.fixture(scope="session")
+def usual_store(tmp_path_factory):
+    """A store with the usual design in it."""
+    return made_once(tmp_path_factory, "npu-store")
 
 
 @pytest.fixture
@@ -100,6 +124,4 @@ def project(tmp_path, tools, build_log) -> Project:
 @pytest.fixture
 def built(tmp_path, tools, build_log, usual_store) -> Project:
     """A design all of which is in the store."""
-    store = tmp_path / "store"
-    shutil.copytree(usual_store, store, symlinks=True, copy_function=os.link)
-    return Project(tmp_path, tools, store, build_log)
+    return Project(tmp_path, tools, taken(usual_store, tmp_path / "store"), build_log)

@@ -4,7 +4,10 @@ that does something else; an external kernel; one or two runtime sequences."""
 from __future__ import annotations
 
 KERNEL = """
-extern "C" void twice(int *x) {
+#ifndef NAME
+#define NAME twice
+#endif
+extern "C" void NAME(int *x) {
   for (int i = 0; i < 64; i++) x[i] *= FACTOR;
 }
 """

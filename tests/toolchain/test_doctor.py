@@ -9,9 +9,9 @@ from iron.cli.main import main
 
 @pytest.fixture
 def bare(monkeypatch, tmp_path):
-    from iron.toolchain.resolver import VARIABLES
+    from iron.toolchain.variables import NPU
 
-    for name in VARIABLES:
+    for name in NPU:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("IRON_CXX", "/bin/sh")
@@ -67,6 +67,18 @@ def test_half_installed(tools, capsys, gone, what):
     assert status == 1
     assert npu[what]["state"] == "missing"
     assert gone.removeprefix("mlir_aie/").removeprefix("peano/") in npu[what]["text"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "what"),
+    [("mlir_aie/bin/aie-opt", "mlir-aie"), ("mlir_aie/peano/bin/clang++", "Peano")],
+)
+def test_a_program_that_does_not_run_is_told(tools, capsys, tool, what):
+    (tools.root / tool).write_text("#!/bin/sh\necho libxyz.so: cannot open >&2\nexit 127\n")
+    status, works, npu = report(capsys, "--target", "npu")
+    assert (status, works["npu"]) == (1, False)
+    assert npu[what]["state"] == "missing"
+    assert "does not run: libxyz.so: cannot open; reinstall it" in npu[what]["text"]
 
 
 def test_an_unknown_version_and_an_old_packager_are_warnings(tools, capsys):

@@ -12,6 +12,7 @@ from iron.toolchain.compiler import ToolNotFound
 from iron.toolchain.npu import NpuToolchain, UnknownVersion, given_file
 from iron.toolchain.objects import CompileSpec, ObjectSpec, SourceText
 from iron.toolchain.rewrites import PlanError
+from iron.toolchain.symbols import SymbolError
 
 
 def failure(built, **how):
@@ -84,7 +85,10 @@ def bare(monkeypatch, tmp_path):
 def test_a_bare_machine_is_told_where_was_looked_and_what_to_do(bare):
     with pytest.raises(ToolNotFound) as caught:
         NpuToolchain.find()
-    for said in ("mlir-aie", "the mlir_aie wheel", "aie-opt on PATH", "pip install mlir_aie"):
+    for said in (
+        "mlir-aie", "the mlir_aie wheel", "aie-opt on PATH", "pip install mlir_aie", "Peano",
+        "the llvm-aie wheel", "pip install llvm-aie", "bootgen was not found",
+    ):  # fmt: skip
         assert said in str(caught.value)
 
 
@@ -134,12 +138,12 @@ def test_an_old_xclbinutil_is_not_used(tools):
 def test_an_unknown_version_is_built_by_its_own_driver_with_a_warning(built):
     built.tools.configure(passes=["aie-of-2031"])
     built.tools.upgrade("aie-opt")
-    with pytest.warns(UnknownVersion, match=r"its own aiecc builds\s+demo"):
+    with pytest.warns(UnknownVersion, match=r"of unknown version are not known; .* own aiecc"):
         ran = built.ran()
     assert ran["aiecc"] == 1
     assert "place" not in ran
     assert built.ran() == {}  # known now: no second warning either
-    with pytest.raises(PlanError, match="driver='aiecc'"):
+    with pytest.raises(PlanError, match="leave out driver='steps'"):
         built.build(driver="steps")
 
 
@@ -153,6 +157,87 @@ def test_the_driver_can_be_chosen(built, monkeypatch):
         built.build(driver="make")
 
 
+def several_sequences():
+    text = npu_designs.usual().replace("@sequence", "@first").rstrip().removesuffix("}").rstrip()
+    return text.removesuffix("}") + sequence("second", 128) + "\n  }\n}\n"
+
+
+def test_aiecc_makes_the_instructions_of_every_sequence(built):
+    built.text = several_sequences()
+    made = built.build(driver="aiecc")
+    assert built.log.kinds()["aiecc"] == 1
+    names = ("insts.bin", "insts_first.bin", "insts_second.bin")
+    first, one, other = (Path(made.path(n)).read_bytes() for n in names)
+    assert first == one != other
+    chosen = built.build(driver="aiecc", sequences=("second",))
+    assert Path(chosen.path("insts.bin")).read_bytes() == other
+    assert "aiecc" not in built.log.kinds()  # they were made together
+
+
+def test_aiecc_of_the_older_language(built):
+    """aiecc.py: other words, and a Python that is ours."""
+    tool = built.tools.tool("aiecc")
+    text = tool.read_text().replace(" aiecc ", " aiecc.py ")
+    tool.unlink()
+    script = tool.with_name("aiecc.py")
+    script.write_text("import os, sys\n" + f"os.execv('/bin/sh', ['sh', {str(tool)!r} + '.sh', "
+                      "*sys.argv[1:]])\n")  # fmt: skip
+    script.chmod(0o755)
+    Path(f"{tool}.sh").write_text(text)
+    built.text = several_sequences()
+    made = built.build(driver="aiecc")
+    (argv,) = [r["argv"] for r in built.log.lines() if r["kind"] == "aiecc"]
+    assert "--aie-generate-npu-insts" in argv
+    assert (
+        Path(made.path("insts_second.bin")).read_bytes()
+        != Path(made.path("insts_first.bin")).read_bytes()
+    )
+
+
+def test_where_aiecc_lies_is_in_no_key(built, tmp_path, monkeypatch):
+    built.build(driver="aiecc")
+    (tmp_path / "tools").rename(tmp_path / "moved")
+    monkeypatch.setenv("MLIR_AIE_INSTALL_DIR", str(tmp_path / "moved" / "mlir_aie"))
+    assert built.ran(driver="aiecc") == {}
+    built.tools = type(built.tools)(tmp_path / "moved")
+    built.tools.upgrade("llc")  # which it runs
+    assert built.ran(driver="aiecc")["aiecc"] == 1
+
+
+def test_flags_that_only_aiecc_knows_have_it_build_the_design(built):
+    with pytest.warns(UnknownVersion, match="only aiecc knows --of-its-own; .* as one step"):
+        ran = built.ran(aiecc_flags=["--of-its-own", "--alloc-scheme=x"])
+    assert ran["aiecc"] == 1
+    (argv,) = [r["argv"] for r in built.log.lines() if r["kind"] == "aiecc"]
+    assert argv[-2:] == ["--alloc-scheme=x", "--of-its-own"]
+    with pytest.raises(PlanError, match="only aiecc knows --of-its-own, so its steps"):
+        built.build(driver="steps", aiecc_flags=["--of-its-own"])
+    assert "place" in built.ran(aiecc_flags=["--alloc-scheme=x"])
+
+
+def test_one_symbol_in_two_objects_of_a_core_is_told_before_the_link(project):
+    text = npu_designs.KERNEL.replace("extern", "int shared(int x) { return x; }\nextern", 1)
+    project.kernel.write_text(text.replace("int shared", 'extern "C" int shared'))
+    project.text = project.text.replace(
+        "aie.use_lock(%z_ready, Release, 1)",
+        "func.call @twice(%z) : (memref<64xi32>) -> ()\n      aie.use_lock(%z_ready, Release, 1)",
+    )
+    with pytest.raises(SymbolError) as caught:
+        project.build()
+    for said in (
+        "shared is defined twice on core(s) (0, 4)", "thrice (declared at design.py:7)",
+        "twice (declared at design.py:7)", "-DFACTOR=2", "-DFACTOR=3", "symbol_prefix",
+    ):  # fmt: skip
+        assert said in str(caught.value)
+    assert set(project.log.kinds()) == {"kernel-object"}  # nothing was linked, nothing placed
+
+
+def test_a_function_that_its_object_lacks_is_told_before_the_link(project):
+    project.kernel.write_text(project.kernel.read_text().replace('extern "C" ', ""))
+    with pytest.raises(SymbolError, match=r'does not define .*declare the function extern "C"'):
+        project.build()
+
+
 def test_aiecc_sees_exactly_the_objects_of_the_design(built):
     before = Path(built.build(driver="aiecc").path("final.xclbin")).read_bytes()
     built.kernel.write_text(built.kernel.read_text().replace("x[i] *=", "x[i] +="))
@@ -163,12 +248,6 @@ def test_aiecc_sees_exactly_the_objects_of_the_design(built):
 def test_full_elf_comes_from_aiecc(built):
     made = built.build(full_elf=True)
     assert Path(made.path("design.elf")).read_bytes()[:4] == b"\x7fELF"
-
-
-def test_several_devices_are_named(built):
-    built.text = "module {\n aie.device(npu1) @a {\n}\n aie.device(npu1) @b {\n}\n}\n"
-    with pytest.raises(PlanError, match=r"2 devices \(@a, @b\)"):
-        built.build()
 
 
 def test_a_device_that_is_no_npu(built):
@@ -200,8 +279,18 @@ def test_chess_and_peano_are_not_mixed(built):
         toolchain.package(built.session, built.text, {"twice.o": chess}, "demo")
 
 
-def test_a_design_for_chess_is_built_by_aiecc(built, monkeypatch, tmp_path):
+@pytest.mark.parametrize("option", [{"archive": True}, {"symbol_prefix": "p"}, {"merge": True}])
+def test_chess_makes_plain_objects_only(built, monkeypatch, tmp_path, option):
     (tmp_path / "aietools").mkdir()
+    monkeypatch.setenv("AIETOOLS", str(tmp_path / "aietools"))
+    member = CompileSpec(SourceText("", "c.cc"))
+    spec = ObjectSpec((member,), use_chess=True, functions=("f",), **option)
+    with pytest.raises(PlanError, match="use_chess=True makes plain objects only"):
+        NpuToolchain.find().kernel(spec)
+
+
+def test_a_design_for_chess_is_built_by_aiecc(built, monkeypatch, tmp_path):
+    (tmp_path / "aietools" / "data").mkdir(parents=True)
     monkeypatch.setenv("AIETOOLS", str(tmp_path / "aietools"))
 
     def spec(text):
@@ -209,7 +298,7 @@ def test_a_design_for_chess_is_built_by_aiecc(built, monkeypatch, tmp_path):
         return ObjectSpec((member,), use_chess=True, functions=("twice",))
 
     toolchain, text = NpuToolchain.find(), npu_designs.KERNEL
-    objects = {"twice.o": spec(text), "thrice.o": spec(text + "\nint more;")}
+    objects = {"twice.o": spec(text), "thrice.o": spec("#define NAME thrice\n" + text)}
     built.log.clear()
     toolchain.package(built.session, built.text, objects, "demo")
     assert built.log.kinds() == {
@@ -217,5 +306,14 @@ def test_a_design_for_chess_is_built_by_aiecc(built, monkeypatch, tmp_path):
     }  # fmt: skip
     with pytest.raises(PlanError, match="leave out driver='steps'"):
         NpuToolchain.find(driver="steps").package(built.session, built.text, objects, "demo")
+    built.log.clear()
+    moved = (tmp_path / "aietools").rename(tmp_path / "tools of amd")
+    monkeypatch.setenv("AIETOOLS", str(moved))
+    toolchain.package(built.session, built.text, objects, "demo")
+    assert built.log.kinds() == {}  # where they lie is in no key
+    (moved / "data" / "version.txt").write_text("2031.1")
+    toolchain.package(built.session, built.text, objects, "demo")
+    assert built.log.kinds()["kernel-object"] == 2
+    assert built.log.kinds()["aiecc"] == 1
     with pytest.raises(PlanError, match=r"includes mine\.h"):
         toolchain.kernel(spec('#include "mine.h"\n' + text))

@@ -21,7 +21,7 @@ def spec(*flags: str, text: str = KERNEL, **options) -> ObjectSpec:
 
 
 def other_kernel(name: str) -> str:
-    return KERNEL.replace("twice", name)
+    return KERNEL.replace("define NAME twice", f"define NAME {name}")
 
 
 @pytest.fixture

@@ -5,28 +5,59 @@ from __future__ import annotations
 import enum
 import errno
 
+SOURCE = "src/python/pybind11/src/pyxrt.cpp at 963c58ee (2026-08-20) of XRT"
 NAMES = {
-    "device": ("(index)", "register_xclbin(xclbin) -> uuid"),
-    "xclbin": ("(path)", "get_uuid() -> uuid"),
-    "hw_context": ("(device, uuid)", "(device, elf)"),
-    "kernel": ("(hw_context, name)", "__call__(*args) -> run", "group_id(argument) -> group"),
-    "run": (
-        "(kernel)", "set_arg(index, bo or int)", "start()", "wait() -> state",
-        "wait(timeout_ms) -> state",
-    ),
-    "bo": (
-        "(device, size, flags, group)", "cacheable", "host_only", "write(buffer, seek)",
-        "sync(direction)", "map() -> memoryview",
-    ),
-    "elf": ("(path)",),
-    "ext": ("kernel(hw_context, name)",),
-    "xclBOSyncDirection": ("XCL_BO_SYNC_BO_TO_DEVICE", "XCL_BO_SYNC_BO_FROM_DEVICE"),
-    "ert_cmd_state": (
-        "ERT_CMD_STATE_COMPLETED", "ERT_CMD_STATE_TIMEOUT", "ERT_CMD_STATE_ERROR",
-    ),
-}  # fmt: skip
-"""Names and signatures, from the pybind11 binding of XRT: src/python/pybind11/src/pyxrt.cpp
-(``hw_context(device, elf)``, ``elf`` and ``ext.kernel`` in versions that know full ELF files)."""
+    "device": {
+        "(index)": 'py::init<unsigned int>(), py::arg("index")',
+        "register_xclbin(xclbin)": '.def("register_xclbin", [](xrt::device& d, const xrt::xclbin&',
+    },
+    "xclbin": {
+        "(path)": "py::init([](const std::string &filename)",
+        "get_uuid()": '.def("get_uuid", &xrt::xclbin::get_uuid',
+    },
+    "hw_context": {
+        "(device, what)": "py::init([](const xrt::device& d, const xrt::uuid& u)",
+        "(device, what) of an elf": "py::init([](const xrt::device& device, const xrt::elf& elf)",
+    },
+    "kernel": {
+        "(context, name)": "py::init([](const xrt::hw_context& ctx, const std::string& n)",
+        "__call__(*arguments)": '.def("__call__", [](xrt::kernel& k, py::args args) -> xrt::run',
+        "group_id(argument)": '.def("group_id", &xrt::kernel::group_id',
+    },
+    "run": {
+        "(kernel)": "py::init<const xrt::kernel &>()",
+        "set_arg(index, value)": '.def("set_arg", [](xrt::run& r, int i, xrt::bo& item)',
+        "set_arg(index, value) of a number": '.def("set_arg", [](xrt::run& r, int i, int& item)',
+        "start()": '.def("start", [](xrt::run& r)',
+        "wait(timeout_ms=0)": '.def("wait", ([](xrt::run& r, unsigned int timeout_ms)',
+    },
+    "bo": {
+        "(device, size, flags, group)": (
+            "py::init<xrt::device, size_t, xrt::bo::flags, xrt::memory_group>()"
+        ),
+        "cacheable": '.value("cacheable", xrt::bo::flags::cacheable)',
+        "host_only": '.value("host_only", xrt::bo::flags::host_only)',
+        "write(data, seek)": '.def("write", ([](xrt::bo &b, py::buffer pyb, size_t seek)',
+        "sync(direction)": '.def("sync", ([](xrt::bo& b, xclBOSyncDirection dir)',
+        "map()": '.def("map", ([](xrt::bo &b)',
+    },
+    "elf": {"(path)": "py::init([](const std::string& fnm)"},
+    "ext": {
+        "kernel(context, name)": (
+            "py::init([](const xrt::hw_context& ctx, const std::string& name) {\n"
+            "            return new xrt::ext::kernel(ctx, name);"
+        ),
+    },
+    "xclBOSyncDirection": {
+        name: f'.value("{name}", xclBOSyncDirection::{name})'
+        for name in ("XCL_BO_SYNC_BO_TO_DEVICE", "XCL_BO_SYNC_BO_FROM_DEVICE")
+    },
+    "ert_cmd_state": {
+        name: f'.value("{name}", ert_cmd_state::{name})'
+        for name in ("ERT_CMD_STATE_COMPLETED", "ERT_CMD_STATE_ERROR", "ERT_CMD_STATE_TIMEOUT")
+    },
+}
+"""For each name that is used: how it is called here, and the words of `SOURCE` that define it."""
 
 
 class xclBOSyncDirection(enum.Enum):
@@ -111,7 +142,10 @@ class kernel:
             raise RuntimeError("DRM_IOCTL_AMDXDNA_EXEC_CMD IOCTL failed (err=22): Invalid argument")
         made = run(self)
         for i, a in enumerate(arguments):
-            made.set_arg(i, a)
+            try:
+                made.set_arg(i, a)
+            except TypeError:  # as the binding does: what it cannot pass on is left out silently
+                continue
         made.start()
         return made
 
@@ -125,8 +159,8 @@ class run:
         self.arguments = {}
 
     def set_arg(self, index, value):
-        if not isinstance(value, (bo, int)):
-            raise TypeError(f"set_arg of {type(value)}")
+        if not isinstance(value, (bo, int)) or (isinstance(value, int) and abs(value) >= 2**31):
+            raise TypeError(f"set_arg of {value!r}")
         self.arguments[index] = value
 
     def start(self):
