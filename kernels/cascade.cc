@@ -5,35 +5,9 @@
 //   zero_scalar_OUTPUT:                          C = 0
 // -DDIM_M, -DDIM_K, -DDIM_N give the extents, -DINPUT=i16|bf16 and -DOUTPUT=i16|i32|bf16|f32 the
 // elements.
-#include <aie_api/aie.hpp>
-
-#ifndef DIM_M
-#define DIM_M 64
-#endif
-#ifndef DIM_K
-#define DIM_K 64
-#endif
-#ifndef DIM_N
-#define DIM_N 64
-#endif
-#ifndef INPUT
-#define INPUT i16
-#endif
-#ifndef OUTPUT
-#define OUTPUT i32
-#endif
+#include "elements.h"
 
 namespace {
-
-using i16 = std::int16_t;
-using i32 = std::int32_t;
-using bf16 = bfloat16;
-using f32 = float;
-
-template <class X> struct Sum { using type = std::int32_t; };
-template <> struct Sum<f32> { using type = float; };
-template <> struct Sum<bf16> { using type = float; };
-using sum = Sum<OUTPUT>::type;
 
 #ifdef __AIENGINE__
 // One word in the first lane of the 512 bits that the stream carries at a time.
@@ -71,9 +45,6 @@ template <class Element> void each(const INPUT *a, const INPUT *b, Element &&ele
 }
 
 }  // namespace
-
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b) JOIN2(a, b)
 
 extern "C" {
 void JOIN(matmul_scalar_cascade_put_only, JOIN(INPUT, OUTPUT))(const INPUT *a, const INPUT *b, OUTPUT *) {

@@ -5,23 +5,8 @@
 // blocks, -DINPUT=i8|i16|bf16 and -DOUTPUT=i8|i16|i32|bf16|f32 the elements. -DB_COL_MAJ and
 // -DC_COL_MAJ: that matrix is column-major, its blocks as well. Integers wrap; floats are summed in
 // float and rounded once per call.
-#include <aie_api/aie.hpp>
+#include "elements.h"
 
-#ifndef DIM_M
-#define DIM_M 64
-#endif
-#ifndef DIM_K
-#define DIM_K 64
-#endif
-#ifndef DIM_N
-#define DIM_N 64
-#endif
-#ifndef INPUT
-#define INPUT i16
-#endif
-#ifndef OUTPUT
-#define OUTPUT i32
-#endif
 #ifndef BLOCK_M
 #define BLOCK_M 4
 #define BLOCK_K 4
@@ -29,17 +14,6 @@
 #endif
 
 namespace {
-
-using i8 = std::int8_t;
-using i16 = std::int16_t;
-using i32 = std::int32_t;
-using bf16 = bfloat16;
-using f32 = float;
-
-template <class X> struct Sum { using type = std::uint32_t; };  // wraps
-template <> struct Sum<f32> { using type = float; };
-template <> struct Sum<bf16> { using type = float; };
-using sum = Sum<OUTPUT>::type;
 
 constexpr int M = DIM_M, K = DIM_K, N = DIM_N;
 
@@ -114,9 +88,6 @@ void clear(OUTPUT *c) {
 }
 
 }  // namespace
-
-#define JOIN2(a, b) a##_##b
-#define JOIN(a, b) JOIN2(a, b)
 
 extern "C" {
 void JOIN(matmul, JOIN(INPUT, OUTPUT))(const INPUT *a, const INPUT *b, OUTPUT *c) {

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 Array = npt.NDArray[Any]
 SOURCES = (".cc", ".cpp", ".cxx", ".c")
+INTRINSICS = ("-include", "aie_api/aie.hpp")
+"""What a kernel made for the array's own compiler uses without an include."""
 DTYPES = {"i1": "bool", "index": "int64", "f16": "float16", "f32": "float32", "f64": "float64"}
 DTYPES |= {f"i{n}": f"int{n}" for n in (8, 16, 32, 64)}
 DTYPES |= {f"si{n}": f"int{n}" for n in (8, 16, 32, 64)}
@@ -134,7 +136,7 @@ class MlirProgram:
         if not os.path.exists(path):
             raise RunError(f"{self.name}: the object {name} was to be {path}, which is not there")
         if path.endswith(SOURCES):
-            return ObjectSpec((CompileSpec(SourceFile(path)),))
+            return ObjectSpec((CompileSpec(SourceFile(path), INTRINSICS),))
         return path
 
     def _beside(self, name: str) -> str:

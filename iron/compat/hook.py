@@ -127,4 +127,5 @@ def uninstall() -> None:
 
 
 def installed() -> bool:
+    """Whether `install` is in force."""
     return any(isinstance(f, _Finder) for f in sys.meta_path)

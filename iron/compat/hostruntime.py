@@ -106,10 +106,13 @@ class HostRuntime:
         """Run it with tensors (or NumPy arrays, which results are copied back to) and numbers;
         HostRuntimeError when they are not as many, not as large or not of the dtypes it takes."""
         from ..jit.arguments import Arguments
-        from ..jit.signature import Signature, TensorParameter
+        from ..jit.signature import ScalarParameter, Signature, TensorParameter
 
         names = [f"argument {i}" for i in range(len(args))]
-        tensors = tuple(TensorParameter(n, "InOut") for n in names)
+        tensors = tuple(
+            ScalarParameter(n) if _is_number(a) else TensorParameter(n, "InOut")
+            for n, a in zip(names, args, strict=True)
+        )
         try:
             expected = Arguments.read(
                 kernel_handle.package_dir, Signature(kernel_handle.name, "", tensors, ())
@@ -171,7 +174,12 @@ DefaultNPURuntime = HostRuntime()
 
 
 def _tensor(argument: Any) -> Any:
-    return argument if isinstance(argument, (Tensor, np.ndarray)) else tensor(argument)
+    kept = isinstance(argument, (Tensor, np.ndarray)) or _is_number(argument)
+    return argument if kept else tensor(argument)
+
+
+def _is_number(argument: Any) -> bool:
+    return isinstance(argument, (int, float, np.number))
 
 
 def cleanup_npu_runtime() -> None:

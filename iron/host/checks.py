@@ -6,7 +6,6 @@ lib/Dialect/AIE/IR/AIETargetModel.cpp, August 2026): AIE2 and AIE2P, which agree
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from iron.ir.core import Operation
 from . import reading as r
 from .errors import HostError
 from .explicit import lower_device
-from .network import Bd, Buffer, Channel, Dimension, Tile
+from .network import Bd, Channel, Dimension, Tile
 from .state import DIRECTIONS, Lowering
 
 
@@ -67,6 +66,7 @@ def check_limits(module: Operation) -> None:
 
 
 def device_faults(device: Operation) -> list[str]:
+    from .checks_memory import memory_faults
     from .checks_sequence import sequence_faults
     from .devices import device_name
 
@@ -77,12 +77,8 @@ def device_faults(device: Operation) -> list[str]:
     except HostError:
         return []  # what cannot be lowered is told when it is run
     faults = list(place_faults(s, name))
-    stacks = {}
-    for core in s.each("aie.core"):
-        tile = s.tile(core, r.single(core, "tile"))
-        stacks[tile.key] = r.integer(core, "stack_size", DEFAULT_STACK)
+    faults += memory_faults(s)
     for tile in s.tiles.values():
-        faults += memory_faults(s, tile, stacks.get(tile.key, 0))
         faults += channel_faults(s, tile)
         faults += lock_faults(s, tile)
         faults += bd_count_faults(s, tile)
@@ -90,7 +86,6 @@ def device_faults(device: Operation) -> list[str]:
         for task in channel.tasks:
             for bd in task.bds:
                 faults += bd_faults(channel, bd, channel.where)
-    faults += bank_faults(s)
     for sequence in s.each("aie.runtime_sequence", "aiex.runtime_sequence"):
         faults += sequence_faults(s, sequence)
     return list(dict.fromkeys(faults))
@@ -111,64 +106,6 @@ def place_faults(s: Lowering, name: str) -> Iterator[str]:
             continue
         if tile.column >= columns or tile.row >= ROWS:
             yield (f"tile {tile}: {name} has {columns} columns and {ROWS} rows{at(r.where(op))}")
-
-
-def memory_faults(s: Lowering, tile: Tile, stack: int) -> list[str]:
-    mine = [b for b in s.network.buffers if b.tile == tile]
-    limit = LIMITS[tile.kind].memory
-    used = stack + sum(b.nbytes for b in mine)
-    if used <= limit:
-        return []
-    if tile.kind == "shim":
-        return [f"tile {tile}: a shim tile has no data memory, but holds {names(mine)}"]
-    reserved = f", {stack} of them stack" if stack else ""
-    return [
-        f"tile {tile}: {used} bytes of data memory are used{reserved}, the tile has {limit}; "
-        f"the largest: {names(sorted(mine, key=lambda b: -b.nbytes)[:5])}"
-    ]
-
-
-def bank_faults(s: Lowering) -> Iterator[str]:
-    """Buffers the user has put somewhere: into a bank, or at an address."""
-    banks: dict[tuple[str, int], list[Buffer]] = {}
-    placed: dict[str, list[tuple[int, Buffer]]] = {}
-    for op in s.op.walk():
-        if op.name != "aie.buffer":
-            continue
-        b = s.buffers[id(op.results[0])]
-        limits = LIMITS[b.tile.kind]
-        bank, address = r.optional_integer(op, "mem_bank"), r.optional_integer(op, "address")
-        if bank is not None:
-            banks.setdefault((b.tile.key, bank), []).append(b)
-            if bank >= limits.banks:
-                yield (
-                    f"tile {b.tile}: {b.name} is put into bank {bank}, the tile has "
-                    f"{limits.banks}, from 0{at(b.where)}"
-                )
-        if address is not None:
-            placed.setdefault(b.tile.key, []).append((address, b))
-            if address + b.nbytes > limits.memory:
-                yield (
-                    f"tile {b.tile}: {b.name} ends at byte {address + b.nbytes}, the tile's memory "
-                    f"has {limits.memory}{at(b.where)}"
-                )
-    for (key, bank), mine in banks.items():
-        limits = LIMITS[mine[0].tile.kind]
-        size, used = limits.memory // limits.banks, sum(b.nbytes for b in mine)
-        if used > size:
-            yield f"tile {key}: {used} bytes are put into bank {bank}, it has {size}: {names(mine)}"
-    for key, here in placed.items():
-        here.sort(key=lambda p: p[0])
-        for (first, a), (second, b) in itertools.pairwise(here):
-            if first + a.nbytes > second:
-                yield (
-                    f"tile {key}: {a.name}, {a.nbytes} bytes from {first}{at(a.where)}, reaches "
-                    f"into {b.name} at {second}{at(b.where)}"
-                )
-
-
-def names(buffers: Sequence[Buffer]) -> str:
-    return ", ".join(f"{b.name} {b.nbytes} bytes{at(b.where)}" for b in buffers)
 
 
 def channel_faults(s: Lowering, tile: Tile) -> Iterator[str]:

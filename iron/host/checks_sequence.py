@@ -11,8 +11,9 @@ from iron.ir.core import Block, Operation
 
 from . import reading as r
 from .checks import LIMITS, MAX_REPEAT, at, bd_faults
+from .devices import device_name
 from .errors import HostError
-from .explicit import bd_of, next_block
+from .explicit import bd_of, lower_device, next_block
 from .network import Bd, Buffer, Channel, Dimension
 from .state import DIRECTIONS, Lowering
 
@@ -35,12 +36,28 @@ class _Walk:
                 self.held.pop(id(op.operands[0]), None)
             elif op.name == "aiex.npu.dma_memcpy_nd":
                 yield from self.memcpy(op)
+            elif op.name == "aiex.configure":
+                yield from self.configured(op)
             elif op.name in ("scf.for", "scf.if", "scf.while"):
                 before = dict(self.held)
                 for region in op.regions:
                     for inner in region.blocks:
                         yield from self.block(inner)
                 self.held = before  # what a loop holds at once is not known here
+
+    def configured(self, op: Operation) -> Iterator[str]:
+        """Another device has the array meanwhile: its tiles, and no descriptor held yet. (What it
+        runs is checked where it is written.)"""
+        around = self.s.op.parent
+        wanted = r.symbol(op, "symbol")
+        for device in around.body.operations if around is not None else ():
+            if device.name == "aie.device" and device.symbol == wanted:
+                s = Lowering(device, device_name(device))
+                try:
+                    lower_device(s)
+                except HostError:
+                    return  # told when it is run
+                yield from _Walk(s).block(op.region.entry)
 
     def task(self, op: Operation) -> Iterator[str]:
         channel = task_channel(self.s, op)

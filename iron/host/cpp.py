@@ -43,6 +43,7 @@ class Writer:
         self.lines: list[str] = []
         self.depth = 1
         self.names: dict[int, str] = {}
+        self.view_steps: dict[int, list[str]] = {}
         self.hoisted: set[int] = set()
         self.labels: dict[int, str] = {}
         self.count = 0
@@ -202,10 +203,16 @@ class Writer:
     def at(self, op: Operation, base: Value, indices: Sequence[str]) -> str:
         """The element of a memref at some indices."""
         terms = []
-        for text, stride in zip(indices, strides(op, r.memref(op, base.type)), strict=True):
+        for text, step in zip(indices, self.steps(op, base), strict=True):
             if text != "0":
-                terms.append(text if stride == 1 else f"({text}) * {stride}")
+                terms.append(text if step == "1" else f"({text}) * {step}")
         return f"{self.value(op, base)}[{' + '.join(terms) or '0'}]"
+
+    def steps(self, op: Operation, base: Value) -> list[str]:
+        """Between elements of each dimension, in elements: those of the type, or those the view
+        was made with where the type does not say."""
+        made = self.view_steps.get(id(base))
+        return made or [str(n) for n in strides(op, r.memref(op, base.type))]
 
     def touch(self, op: Operation, place: str, count: int, writes: bool) -> None:
         """Tell the race check, if there is one, of a use of memory."""

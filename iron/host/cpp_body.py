@@ -12,13 +12,13 @@ from iron.ir.types import DYNAMIC, MemRefType
 
 from . import reading as r
 from .cpp import local
+from .cpp_contract import ContractOps
 from .cpp_ops import ctype
-from .cpp_vector import VectorOps
 from .errors import refuse
-from .layout import dense_strides, strides
+from .layout import dense_strides, known, strides
 
 
-class Body(VectorOps):
+class Body(ContractOps):
     # ---- functions
     def do_func_call(self, op: Operation) -> None:
         name = r.symbol(op, "callee")
@@ -67,7 +67,6 @@ class Body(VectorOps):
     def alias(self, op: Operation) -> None:
         self.let(op, op.results[0], self.value(op, op.operands[0]))
 
-    do_memref_cast = alias
     do_memref_collapse_shape = alias
     do_memref_expand_shape = alias
     do_memref_memory_space_cast = alias
@@ -76,20 +75,42 @@ class Body(VectorOps):
         if op.results:
             self.alias(op)
 
+    def do_memref_cast(self, op: Operation) -> None:
+        self.alias(op)
+        if not known(r.memref(op, op.results[0].type)):
+            self.view_steps[id(op.results[0])] = self.steps(op, op.operands[0])
+
     def do_memref_subview(self, op: Operation) -> None:
-        steps = strides(op, r.memref(op, r.required(op, "source").type))
+        source = r.required(op, "source")
+        steps = self.steps(op, source)
         self.view(op, steps)
+        if known(r.memref(op, op.results[0].type)):
+            return
+        own = [self.number_text(op, n) for n in r.mixed(op, "strides", "static_strides")]
+        sizes = r.mixed(op, "sizes", "static_sizes")
+        made = [a if b == "1" else f"({a}) * ({b})" for a, b in zip(steps, own, strict=True)]
+        extra = len(made) - len(r.memref(op, op.results[0].type).shape)
+        ones = [i for i, n in enumerate(sizes) if n == 1]
+        if extra and len(ones) != extra:
+            raise refuse(op, "which dimensions of size 1 the view leaves out is not known")
+        kept = [m for i, m in enumerate(made) if not extra or i not in ones]
+        self.view_steps[id(op.results[0])] = kept
 
     def do_memref_reinterpret_cast(self, op: Operation) -> None:
-        self.view(op, [1])
+        self.view(op, ["1"])
+        if not known(r.memref(op, op.results[0].type)):
+            made = [self.number_text(op, n) for n in r.mixed(op, "strides", "static_strides")]
+            self.view_steps[id(op.results[0])] = made
 
-    def view(self, op: Operation, steps: Sequence[int]) -> None:
+    def number_text(self, op: Operation, n: int | Value) -> str:
+        return str(n) if isinstance(n, int) else self.value(op, n)
+
+    def view(self, op: Operation, steps: Sequence[str]) -> None:
         terms = []
         for offset, step in zip(r.mixed(op, "offsets", "static_offsets"), steps, strict=True):
-            text = str(offset) if isinstance(offset, int) else self.value(op, offset)
+            text = self.number_text(op, offset)
             if text != "0":
-                terms.append(text if step == 1 else f"{text} * {step}")
-        strides(op, r.memref(op, op.results[0].type))  # must be known
+                terms.append(text if step == "1" else f"{text} * ({step})")
         base = self.value(op, r.required(op, "source"))
         self.let(op, op.results[0], " + ".join([base, *terms]))
 

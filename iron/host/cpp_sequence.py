@@ -1,4 +1,4 @@
-"""The runtime sequence as C++: DMA tasks, tokens, run-time parameters, locks."""
+"""The runtime sequence as C++: DMA tasks, tokens, locks."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from iron.ir.core import Block, Operation, Value, defining_op
 
 from . import reading as r
-from .cpp_body import Body
 from .cpp_ops import ctype
+from .cpp_writes import BufferWrites, is_register, refuse_register
 from .errors import refuse
-from .explicit import RAW_REGISTERS, bd_of, next_block, packet_of, pad_dimensions
+from .explicit import bd_of, next_block, packet_of, pad_dimensions
 from .network import Channel
 from .state import DIRECTIONS, RECEIVE, Lowering
 
@@ -35,17 +35,13 @@ class Transfer:
     next: int = -1
 
 
-class SequenceBody(Body):
+class SequenceBody(BufferWrites):
     def __init__(self, s: Lowering) -> None:
         super().__init__(s, None)
 
     def operation(self, op: Operation) -> None:
-        if op.name in RAW_REGISTERS:
-            raise refuse(
-                op,
-                "writes registers of the device, which the host target does not have; "
-                "use DMA tasks, npu.dma_memcpy_nd, npu.rtp_write or set_lock",
-            )
+        if is_register(op):
+            raise refuse_register(op)
         super().operation(op)
 
     def bind_arguments(self, op: Operation) -> None:
@@ -332,23 +328,7 @@ class SequenceBody(Body):
                 channel = self.s.channel(tile, direction, numbers["channel"])
                 self.write(f"iron::wait(c, {self.channel(channel)}, {self.site(op)});")
 
-    # ---- parameters and locks
-    def do_aiex_npu_rtp_write(self, op: Operation) -> None:
-        name = r.symbol(op, "buffer")
-        buffer = self.s.buffer_symbols.get(name)
-        if buffer is None:
-            raise refuse(op, f"there is no aie.buffer @{name}")
-        value = r.number_or_value(op, "value", "value")
-        if value is None:
-            raise refuse(op, "has no value")
-        index = r.integer(op, "index")
-        if index < 0 or (index + 1) * 4 > buffer.nbytes:
-            raise refuse(op, f"word {index} lies outside @{name} of {buffer.nbytes} bytes")
-        # The parameter is a 32-bit word of the buffer, whatever its element type.
-        pointer = self.buffer(op, buffer, "int32_t *")
-        self.touch(op, f"{pointer}[{index}]", 1, writes=True)
-        self.write(f"{pointer}[{index}] = {self.number(op, value)};")
-
+    # ---- locks
     def do_aiex_set_lock(self, op: Operation) -> None:
         lock = self.lock(self.s.lock(op, r.single(op, "lock")))
         self.write(f"iron::set_lock(c, {lock}, {r.integer(op, 'value')});")

@@ -17,9 +17,9 @@ from . import reading as r
 from .cpp_affine import AffineOps
 from .cpp_ops import ctype
 from .errors import refuse
-from .layout import dense_strides, strides
+from .layout import dense_strides
 
-_REDUCTIONS = {  # kind of vector.reduction -> C++ of two operands
+REDUCTIONS = {  # kind of vector.reduction -> C++ of two operands
     "add": "a + b",
     "mul": "a * b",
     "and": "a & b",
@@ -208,7 +208,7 @@ class VectorOps(AffineOps):
         a = op.attributes.get("kind")
         kind = a.value if isinstance(a, StringAttr) else str(a)
         kind = kind.split("<")[-1].rstrip(">").strip()
-        body = _REDUCTIONS.get(kind)
+        body = REDUCTIONS.get(kind)
         if body is None:
             raise refuse(op, f"the host target does not reduce by {kind}")
         element = ctype(op, vector(op, op.operands[0]).element)
@@ -230,10 +230,10 @@ class VectorOps(AffineOps):
     # ---- memory
     def spread(self, op: Operation, base: Value, type: VectorType) -> tuple[str, str]:
         """C++ arrays of the vector's shape and of its steps in memory."""
-        steps = strides(op, r.memref(op, base.type))[-len(type.shape) :] if type.shape else []
+        steps = self.steps(op, base)[-len(type.shape) :] if type.shape else []
         return (
             f"(const int64_t[]){{{', '.join(map(str, type.shape))}}}",
-            f"(const int64_t[]){{{', '.join(map(str, steps))}}}",
+            f"(const int64_t[]){{{', '.join(steps)}}}",
         )
 
     def read(self, op: Operation, base: Value, place: str) -> None:
@@ -276,8 +276,9 @@ class VectorOps(AffineOps):
     def transferred(self, op: Operation, base: Value, type: VectorType) -> str:
         """Where a transfer begins; only whole vectors in their own order of dimensions."""
         indices = r.group(op, "indices")
-        if not isinstance(base.type, MemRefType) or r.single(op, "mask") is not None:
-            raise refuse(op, "the host target transfers between memory and vectors, unmasked")
+        if not isinstance(base.type, MemRefType):
+            raise refuse(op, "the host target transfers between memory and vectors")
+        masked = r.single(op, "mask") is not None  # then the mask says what lies inside
         a = op.attributes.get("in_bounds")
         inside = a.values if isinstance(a, ArrayAttr) else ()
         certain = [isinstance(v, BoolAttr) and bool(v.value) for v in inside]
@@ -287,7 +288,9 @@ class VectorOps(AffineOps):
             certain, extents, type.shape, indices[len(indices) - len(type.shape) :], strict=True
         ):
             first = r.constant(index)
-            if not known and (first is None or extent < first + n) and extent % n:
+            if masked or known:
+                continue
+            if (first is None or extent < first + n) and extent % n:
                 raise refuse(op, "it may reach beyond its memory; say in_bounds = [true]")
         text = str(op.attributes.get("permutation_map", ""))
         names = text.split("->")[-1].strip(" ()>").split(",") if "->" in text else []
@@ -298,9 +301,68 @@ class VectorOps(AffineOps):
         return self.at(op, base, [self.value(op, i) for i in indices])
 
     def do_vector_transfer_read(self, op: Operation) -> None:
-        base = r.required(op, "base")
-        self.read(op, base, self.transferred(op, base, vector(op, op.results[0])))
+        base, mask = r.required(op, "base"), r.single(op, "mask")
+        place = self.transferred(op, base, vector(op, op.results[0]))
+        if mask is None:
+            self.read(op, base, place)
+        else:
+            padding = self.value(op, r.required(op, "padding"))
+            self.read_where(op, base, place, mask, lambda lane: padding)
 
     def do_vector_transfer_write(self, op: Operation) -> None:
         value, base = r.required(op, "valueToStore"), r.required(op, "base")
-        self.write_back(op, value, base, self.transferred(op, base, vector(op, value)))
+        place, mask = self.transferred(op, base, vector(op, value)), r.single(op, "mask")
+        if mask is None:
+            self.write_back(op, value, base, place)
+        else:
+            self.write_where(op, value, base, place, mask)
+
+    def do_vector_maskedload(self, op: Operation) -> None:
+        base, mask = r.required(op, "base"), r.required(op, "mask")
+        other = self.value(op, r.required(op, "pass_thru"))
+        place = self.at(op, base, [self.value(op, i) for i in r.group(op, "indices")])
+        self.read_where(op, base, place, mask, lambda lane: f"{other}.v[{lane}]")
+
+    def do_vector_maskedstore(self, op: Operation) -> None:
+        base, mask = r.required(op, "base"), r.required(op, "mask")
+        place = self.at(op, base, [self.value(op, i) for i in r.group(op, "indices")])
+        self.write_where(op, r.required(op, "valueToStore"), base, place, mask)
+
+    # ---- masked: memory is touched only where the mask is set
+    def visited(self, op: Operation, base: Value, type: VectorType, place: str, body: str) -> str:
+        """Statements that run `body` with l, an element's number, and m, its place in memory."""
+        shape, steps = self.spread(op, base, type)
+        lane, visit = self.fresh("lane"), self.fresh("visit")
+        return (
+            f"int64_t {lane} = 0; auto {visit} = [&](int64_t l, int64_t m) {{ {body} }}; "
+            f"iron::visit<{len(type.shape)}>({shape}, {steps}, {lane}, 0, {visit});"
+        )
+
+    def seen(self, op: Operation, place: str, writes: bool) -> str:
+        """For the race check: the one element."""
+        if not self.checked:
+            return ""
+        word = "true" if writes else "false"
+        return f"iron::touch(c, &(&{place})[m], sizeof {place}, {word}, {self.site(op)}); "
+
+    def read_where(
+        self, op: Operation, base: Value, place: str, mask: Value, other: Callable[[str], str]
+    ) -> None:
+        type = vector(op, op.results[0])
+        element, on = ctype(op, type.element), self.value(op, mask)
+        seen = self.seen(op, place, writes=False)
+        body = f"if ({on}.v[l]) {{ {seen}out.v[l] = (&{place})[m]; }} else out.v[l] = {other('l')};"
+        self.let(
+            op,
+            op.results[0],
+            f"[&] {{ iron::vec<{element}, {type.size}> out; "
+            f"{self.visited(op, base, type, place, body)} return out; }}()",
+        )
+
+    def write_where(
+        self, op: Operation, value: Value, base: Value, place: str, mask: Value
+    ) -> None:
+        on, of = self.value(op, mask), self.value(op, value)
+        seen = self.seen(op, place, writes=True)
+        body = f"if ({on}.v[l]) {{ {seen}(&{place})[m] = {of}.v[l]; }}"
+        self.write(f"{{ {self.visited(op, base, vector(op, value), place, body)} }}")

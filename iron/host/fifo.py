@@ -24,7 +24,7 @@ class FifoLowering:
     def __init__(self, s: Lowering) -> None:
         self.s = s
         self.fifos: dict[str, Fifo] = {}
-        self.link_into: dict[str, Link] = {}  # by the fifo that ends at the link
+        self.link_into: dict[tuple[str, str], Link] = {}  # by the fifo and the tile it ends on
         self.link_out_of: dict[str, Link] = {}
         self.acquired: dict[tuple[str, str], int] = {}  # (fifo, tile): most objects held
         self.allocated: dict[str, Tile] = {}
@@ -104,7 +104,8 @@ class FifoLowering:
         if link.parts and len(offsets) != len(link.parts):
             raise refuse(op, f"{len(link.parts)} parts need as many offsets, not {len(offsets)}")
         for f in ins:
-            self.link_into[f.name] = link
+            if self.link_into.setdefault((f.name, tile.key), link) is not link:
+                raise refuse(op, f"fifo '{f.name}' is linked on tile {tile} already")
         for f in outs:
             self.link_out_of[f.name] = link
 
@@ -120,7 +121,7 @@ class FifoLowering:
     def needs_dma(self, f: Fifo) -> bool:
         if f.via_dma or f.to_stream or any(f.from_stream) or len(f.consumers) != 1:
             return True
-        if f.name in self.link_into or f.name in self.link_out_of:
+        if (f.name, f.consumers[0].key) in self.link_into or f.name in self.link_out_of:
             return True
         return not share_memory(f.producer, f.consumers[0])
 
@@ -301,9 +302,7 @@ class FifoLowering:
             if f.from_stream[position]:
                 raise refuse(f.op, "a layout from the stream is not available on a shim tile")
             return
-        link = self.link_into.get(f.name)
-        if link is not None and link.tile != tile:
-            link = None
+        link = self.link_into.get((f.name, tile.key))
         if link is None:
             depth = self.depth(f, tile, position + 1)
             pool = self.pool(f, consumer_name(f, position), tile, depth, f.consumer_type, [])

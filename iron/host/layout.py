@@ -31,3 +31,11 @@ def strides(op: Operation, type: MemRefType) -> list[int]:
     if m is None or "?" in m[1]:
         raise refuse(op, f"{type} has strides that are not known")
     return [int(x) for x in m[1].split(",") if x.strip()]
+
+
+def known(type: MemRefType) -> bool:
+    """Does the type alone say how its elements lie?"""
+    if type.layout is None:
+        return DYNAMIC not in type.shape[1:]
+    m = _STRIDED.match(str(type.layout))
+    return m is not None and "?" not in m[1]

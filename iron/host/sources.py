@@ -17,7 +17,7 @@ CHECKS = ("race",)
 def runtime_sources() -> tuple[str, ...]:
     """Absolute paths of the worker's translation units, sorted."""
     directory = os.path.join(_HERE, "runtime_cc")
-    names = sorted(n for n in os.listdir(directory) if n.endswith(".cc"))
+    names = sorted(n for n in os.listdir(directory) if n.startswith("unit_"))
     return tuple(os.path.join(directory, n) for n in names)
 
 
@@ -32,7 +32,7 @@ def worker_flags() -> Flags:
     link = ("-pthread",) if sys.platform == "darwin" else ("-pthread", "-ldl")
     extra = _instrumented()
     check = ("-DIRON_RACE",) if checks_races() else ()
-    return ("-std=c++20", "-O2", "-g1", "-pthread", *_vectors(), *check, *extra), (*link, *extra)
+    return ("-std=c++20", "-O3", "-g1", "-pthread", *_vectors(), *check, *extra), (*link, *extra)
 
 
 def image_flags() -> Flags:
@@ -40,11 +40,13 @@ def image_flags() -> Flags:
 
     ``-Bsymbolic`` binds an image's calls to its own symbols, so that a kernel named like a
     function of the C library is the one that is called. ``-O3`` because g++ 12 vectorises no
-    loop of an unknown length below it.
+    loop of an unknown length below it. ``iron_kernel.h`` is what the AIE compilers give every
+    kernel without an include.
     """
     extra = _instrumented()
     check = ("-DIRON_RACE",) if checks_races() else ()
-    compile_flags = ("-std=c++20", "-O3", "-fPIC", "-fwrapv", "-fvisibility=default")
+    language = ("-std=c++20", "-O3", "-fPIC", "-fwrapv", "-include", "iron_kernel.h")
+    compile_flags = (*language, "-fvisibility=default")
     link = ("-shared",) if sys.platform == "darwin" else ("-shared", "-Wl,-Bsymbolic")
     return (*compile_flags, *_vectors(), *check, *extra), (*link, *extra)
 
@@ -66,7 +68,7 @@ def _instrumented() -> tuple[str, ...]:
         return ()
     if wanted not in SANITIZERS:
         raise ValueError(f"IRON_HOST_SANITIZE={wanted}: there is {', '.join(SANITIZERS)}")
-    return (f"-fsanitize={wanted}", "-g", "-fno-omit-frame-pointer")
+    return (f"-fsanitize={wanted}", "-O1", "-g", "-fno-omit-frame-pointer")
 
 
 @functools.cache

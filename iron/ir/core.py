@@ -6,7 +6,8 @@ are rows in `iron.ir.dialects`, found by name when asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,6 +118,14 @@ class Region:
         return self.blocks[0]
 
 
+@functools.cache
+def _lookup() -> Callable[[str], OpDefinition | None]:
+    """The tables, which know this module; an import each time they are asked would be slow."""
+    from .dialects import lookup
+
+    return lookup
+
+
 class Operation:
     """One operation. Operands are one flat list; `segments` says how many belong to each named
     operand of the definition, and is only needed where that cannot be told from the count."""
@@ -167,9 +176,7 @@ class Operation:
     @property
     def definition(self) -> OpDefinition | None:
         """The row of the dialect tables for this operation, None when it is not registered."""
-        from .dialects import lookup
-
-        return lookup(self.name)
+        return _lookup()(self.name)
 
     @property
     def result(self) -> OpResult:

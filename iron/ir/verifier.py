@@ -105,8 +105,10 @@ def _parts(check: Check, op: Operation, definition: OpDefinition) -> None:
             check.fault(op, f"operand '{part.name}' stands for one value, {size} are given")
     if not _results(check, op, definition, known):
         return
-    for part in (*parts, *definition.results):
-        _types(check, op, part, known)
+    for part in parts:
+        _types(check, op, part, "operand", known)
+    for part in definition.results:
+        _types(check, op, part, "result", known)
     _counts(check, op, definition)
 
 
@@ -127,8 +129,9 @@ def _results(
     return True
 
 
-def _types(check: Check, op: Operation, part: Part, known: dict[str, Sequence[Type]]) -> None:
-    what = "result" if any(p is part for p in (op.definition or _NO).results) else "operand"
+def _types(
+    check: Check, op: Operation, part: Part, what: str, known: dict[str, Sequence[Type]]
+) -> None:
     for type in known[part.name]:
         if is_derived(part.kind):
             wanted = derived_type(part.kind, known)
@@ -138,9 +141,6 @@ def _types(check: Check, op: Operation, part: Part, known: dict[str, Sequence[Ty
             check.fault(
                 op, f"{what} '{part.name}' is of type {type}, {said_type(part.kind)} is expected"
             )
-
-
-_NO = OpDefinition("")
 
 
 def _attribute(check: Check, op: Operation, part: Part, value: Attribute | None) -> None:

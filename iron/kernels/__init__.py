@@ -7,14 +7,58 @@ parameters are prefixed with them, so that any two can meet on one core.
 
 from __future__ import annotations
 
+from .activation import (
+    bf16_exp,
+    bf16_exp_ref,
+    gelu,
+    gelu_ref,
+    silu,
+    silu_ref,
+    softmax,
+    softmax_ref,
+    swiglu,
+)
+from .conv import (
+    conv2dk1,
+    conv2dk1_i8,
+    conv2dk1_skip,
+    conv2dk1_skip_init,
+    conv2dk3,
+    conv2dk14,
+)
 from .eltwise import add, mul, passthrough, relu, relu_ref, scale
 from .linalg import cascade_mm, mm, mv
 from .reduce import compute_max, reduce_add, reduce_max, reduce_min
+from .vision import (
+    add_weighted,
+    bitwise_and,
+    bitwise_or,
+    filter2d,
+    gray2rgba,
+    rgba2gray,
+    rgba2hue,
+    threshold,
+)
 
 __all__ = [
     "add",
+    "add_weighted",
+    "bf16_exp",
+    "bf16_exp_ref",
+    "bitwise_and",
+    "bitwise_or",
     "cascade_mm",
     "compute_max",
+    "conv2dk1",
+    "conv2dk1_i8",
+    "conv2dk1_skip",
+    "conv2dk1_skip_init",
+    "conv2dk3",
+    "conv2dk14",
+    "filter2d",
+    "gelu",
+    "gelu_ref",
+    "gray2rgba",
     "mm",
     "mul",
     "mv",
@@ -24,5 +68,13 @@ __all__ = [
     "reduce_min",
     "relu",
     "relu_ref",
+    "rgba2gray",
+    "rgba2hue",
     "scale",
+    "silu",
+    "silu_ref",
+    "softmax",
+    "softmax_ref",
+    "swiglu",
+    "threshold",
 ]

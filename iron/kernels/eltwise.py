@@ -14,7 +14,8 @@ bfloat16 = ml_dtypes.bfloat16
 
 
 def passthrough(tile_size: int = 4096, dtype: Any = np.int32) -> ExternalFunction:
-    """``(in, out, count)``: a copy. `dtype` is uint8, int16 or int32, ValueError otherwise."""
+    """``(in, out, count)``: a copy of `count` of `tile_size` elements. `dtype` is uint8, int16 or
+    int32, ValueError otherwise. Source: ``passthrough.cc``."""
     kind = scalar_class(dtype, (np.uint8, np.int16, np.int32), "passthrough")
     bits = 8 * np.dtype(kind).itemsize
     of = tile(kind, tile_size)
@@ -29,8 +30,8 @@ def scale(
     vectorized: bool = True,
     use_chess: bool = False,
 ) -> ExternalFunction:
-    """``(in, out, factor[1], count)``: each element times an int32, wrapping. `dtype` is int16 or
-    int32, ValueError otherwise."""
+    """``(in, out, factor[1], count)``: each of `tile_size` elements times an int32, wrapping.
+    `dtype` is int16 or int32, ValueError otherwise. Source: ``scale.cc``."""
     kind = scalar_class(dtype, (np.int16, np.int32), "scale")
     bits = 8 * np.dtype(kind).itemsize
     of = tile(kind, tile_size)
@@ -45,23 +46,26 @@ def scale(
 
 
 def add(tile_size: int = 1024, dtype: Any = bfloat16, vectorized: bool = True) -> ExternalFunction:
-    """``(a, b, out)``: sums of bfloat16. ValueError for another dtype."""
+    """``(a, b, out)``: sums of `tile_size` bfloat16. ValueError for another dtype or a tile without
+    elements. Source: ``eltwise.cc``."""
     return _bfloat16("add", tile_size, dtype, vectorized)
 
 
 def mul(tile_size: int = 1024, dtype: Any = bfloat16, vectorized: bool = True) -> ExternalFunction:
-    """``(a, b, out)``: products of bfloat16. ValueError for another dtype."""
+    """``(a, b, out)``: products of `tile_size` bfloat16. ValueError as for `add`. Source:
+    ``eltwise.cc``."""
     return _bfloat16("mul", tile_size, dtype, vectorized)
 
 
 def relu(tile_size: int = 1024) -> ExternalFunction:
-    """``(in, out)``: bfloat16, what is not above zero becomes zero."""
+    """``(in, out)``: `tile_size` bfloat16, what is not above zero becomes zero. ValueError for a
+    tile without elements. Source: ``eltwise.cc``."""
     of = tile(bfloat16, tile_size)
     return _sized("bf16_relu", [of, of], tile_size)
 
 
 def relu_ref(x: Any) -> np.ndarray[Any, Any]:
-    """What `relu` computes, in NumPy."""
+    """What `relu` computes, in NumPy: an array of the shape and dtype of `x`."""
     array = np.asarray(x)
     return np.where(array.astype(np.float32) > 0, array, array.dtype.type(0))
 

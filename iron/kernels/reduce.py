@@ -16,14 +16,16 @@ bfloat16 = ml_dtypes.bfloat16
 def reduce_add(
     tile_size: int = 1024, dtype: Any = np.int32, vectorized: bool = True
 ) -> ExternalFunction:
-    """``(in, out[1], count)``: the sum, wrapping. ValueError unless `dtype` is int32."""
+    """``(in, out[1], count)``: the sum of `count` of `tile_size` int32, wrapping. ValueError for
+    another dtype. Source: ``reduce.cc``."""
     return _reduction("add", tile_size, dtype, vectorized, (np.int32,))
 
 
 def reduce_min(
     tile_size: int = 1024, dtype: Any = np.int32, vectorized: bool = True
 ) -> ExternalFunction:
-    """``(in, out[1], count)``: the least element. ValueError unless `dtype` is int32."""
+    """``(in, out[1], count)``: the least of `count` of `tile_size` int32. ValueError for another
+    dtype. Source: ``reduce.cc``."""
     return _reduction("min", tile_size, dtype, vectorized, (np.int32,))
 
 

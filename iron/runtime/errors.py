@@ -26,3 +26,7 @@ class Deadlock(HostRuntimeError):
 
 class RaceFound(HostRuntimeError):
     """The race check (``IRON_HOST_CHECK=race``) found uses of memory that nothing orders."""
+
+
+class PackageGone(HostRuntimeError):
+    """The built package is not on disk any more, and no worker of it is running."""

@@ -38,7 +38,7 @@ def tensor(
 
 
 def ceildiv(a: int, b: int) -> int:
-    """How many parts of `b` it takes to cover `a`."""
+    """How many parts of `b` it takes to cover `a`; ZeroDivisionError for parts of 0."""
     return -(a // -b)
 
 
@@ -50,7 +50,11 @@ def full(
     dtype: npt.DTypeLike | None = None,
     device: str | None = None,
 ) -> Tensor:
-    """Every element `fill_value`; its dtype unless one is given."""
+    """Every element `fill_value`, of its dtype unless one is given.
+
+    `out` is written and given back instead of a new tensor; ValueError when its shape, dtype or
+    device is another.
+    """
     kind = np.asarray(fill_value).dtype
     return _made(_size((size,)), dtype, kind, out, device).fill_(fill_value)
 
@@ -61,7 +65,8 @@ def zeros(
     dtype: npt.DTypeLike | None = None,
     device: str | None = None,
 ) -> Tensor:
-    """Zeros, float32 unless a dtype is given. The size is ``2, 3`` or ``(2, 3)``."""
+    """Zeros, float32 unless a dtype is given. The size is ``2, 3`` or ``(2, 3)``; `out` as for
+    `full`."""
     return _made(_size(size), dtype, np.float32, out, device).fill_(0)
 
 
@@ -71,7 +76,8 @@ def ones(
     dtype: npt.DTypeLike | None = None,
     device: str | None = None,
 ) -> Tensor:
-    """Ones, float32 unless a dtype is given. The size is ``2, 3`` or ``(2, 3)``."""
+    """Ones, float32 unless a dtype is given. The size is ``2, 3`` or ``(2, 3)``; `out` as for
+    `full`."""
     return _made(_size(size), dtype, np.float32, out, device).fill_(1)
 
 
@@ -84,7 +90,8 @@ def rand(
 ) -> Tensor:
     """Uniform in [0, 1), float32 unless a dtype is given; never 1 by rounding.
 
-    `generator` is where the numbers come from, by default NumPy's own state (``np.random.seed``).
+    `generator` is where the numbers come from, by default NumPy's own state (``np.random.seed``);
+    `out` as for `full`. ValueError without a size.
     """
     if not size:
         raise ValueError("rand() received no arguments; give it a size")
@@ -109,7 +116,7 @@ def randint(
     generator: np.random.Generator | None = None,
 ) -> Tensor:
     """Integers in [low, high), int64 unless a dtype is given. ValueError when the dtype does not
-    hold them; `generator` as for `rand`."""
+    hold them; `generator` as for `rand`, `out` as for `full`."""
     made = _made(_size((size,)), dtype, np.int64, out, device)
     if made.dtype.kind in "iu":
         limits = np.iinfo(made.dtype)
@@ -133,7 +140,7 @@ def arange(
     device: str | None = None,
 ) -> Tensor:
     """``start, start + step, ...`` below `end`; int64, or float32 when an argument is a float.
-    ValueError when they do not fill `shape`."""
+    ValueError when they do not fill `shape`; `out` as for `full`."""
     if end is None:
         start, end = 0, start
     floats = any(isinstance(v, (float, np.floating)) for v in (start, end, step))

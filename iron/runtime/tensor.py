@@ -48,8 +48,8 @@ class Tensor:
         else:
             data = _data(shape_or_data, dtype)
             shape, kind = data.shape, data.dtype
-        self._place(SharedBuffer(max(1, math.prod(shape) * kind.itemsize)), 0, shape, kind)
         self._base: Tensor | None = None
+        self._place(SharedBuffer(max(1, math.prod(shape) * kind.itemsize)), 0, shape, kind)
         self.device = self.DEFAULT_DEVICE if device is None else device
         if data is not None:
             self._array[...] = data
@@ -59,11 +59,17 @@ class Tensor:
     ) -> None:
         """Be `shape` elements from byte `offset` of `buffer` on."""
         self._buffer, self._offset = buffer, offset
-        used = buffer.array[offset : offset + math.prod(shape) * dtype.itemsize]
+        nbytes = math.prod(shape) * dtype.itemsize
+        used = buffer.array[offset : offset + nbytes]
         self._array: npt.NDArray[Any] = used.view(dtype).reshape(shape)
+        self.buffer: SharedBuffer | SharedSlice = (
+            buffer if self._base is None else buffer.slice(offset, nbytes)
+        )
+        """The shared memory of just these elements."""
 
     @property
     def device(self) -> str:
+        """``"npu"`` or ``"cpu"``; both are the same memory on the host target."""
         return self._device
 
     @device.setter
@@ -75,22 +81,18 @@ class Tensor:
         self._device = name
 
     @property
-    def buffer(self) -> SharedBuffer | SharedSlice:
-        """The shared memory of just these elements."""
-        if self._base is None:
-            return self._buffer
-        return self._buffer.slice(self._offset, self.nbytes)
-
-    @property
     def shape(self) -> tuple[int, ...]:
+        """Extents in elements, outermost first."""
         return self._array.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of its elements."""
         return self._array.dtype
 
     @property
     def nbytes(self) -> int:
+        """Bytes of all elements."""
         return self._array.nbytes
 
     @property
@@ -100,9 +102,11 @@ class Tensor:
 
     @property
     def data(self) -> npt.NDArray[Any]:
+        """The elements as an array, as `numpy()`."""
         return self._array
 
     def numel(self) -> int:
+        """How many elements it has."""
         return self._array.size
 
     def numpy(self) -> npt.NDArray[Any]:
@@ -158,6 +162,7 @@ class Tensor:
 
     @property
     def is_view(self) -> bool:
+        """Whether its memory is part of that of another tensor."""
         return self._base is not None
 
     @property

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 TEXT, NETWORK, ARGUMENTS, WORKER = "aie.mlir", "design.net", "arguments.json", "worker"
 PACKAGE_FILES = (TEXT, NETWORK, ARGUMENTS, WORKER)
 """What every package has, first in its outputs; its images come after."""
+# What people call the first parts of a package's key.
+_PARTS = ("the design's MLIR", "iron's lowering")
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,15 @@ class HostToolchain:
     compiler: Command
     flags: tuple[str, ...] = ()
     include_dirs: tuple[str, ...] = ()
+    choice: Choice | None = None
+    """What of a module is built, unless a request says so itself."""
 
     @staticmethod
-    def find(flags: Sequence[str] = (), include_dirs: Sequence[str] = ()) -> HostToolchain:
+    def find(
+        flags: Sequence[str] = (), include_dirs: Sequence[str] = (), choice: Choice | None = None
+    ) -> HostToolchain:
         """With the compiler of this machine; ToolNotFound when there is none."""
-        return HostToolchain(find_compiler(), tuple(flags), tuple(include_dirs))
+        return HostToolchain(find_compiler(), tuple(flags), tuple(include_dirs), choice)
 
     @property
     def private(self) -> tuple[tuple[str, str | ToolDir], ...]:
@@ -116,10 +122,16 @@ class HostToolchain:
 
     @cached_property
     def image_flags(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """To compile what a core runs, and to link it."""
+        """To compile what a core runs, and to link it.
+
+        g++ makes the static data of templates and inline functions one for the whole process;
+        every core has its own.
+        """
         from iron.host import image_flags
 
-        return image_flags()
+        compile_flags, link = image_flags()
+        gnu = "g++" in os.path.basename(os.path.realpath(self.compiler.program))
+        return ((*compile_flags, "-fno-gnu-unique") if gnu else compile_flags), link
 
     def object(self, spec: CompileSpec, where: str = "") -> Recipe:
         """Compile one translation unit of the user's to ``kernel.o``."""
@@ -139,10 +151,12 @@ class HostToolchain:
         )
 
     def kernel(self, spec: ObjectSpec) -> Recipe:
-        """The object, renamed object or archive that `spec` asks for."""
-        if spec.merge or spec.use_chess:
-            what = "inline=True" if spec.merge else "use_chess=True"
-            raise ToolNotFound(f"{spec.describe()}: {what} is of the npu target only")
+        """The object, renamed object or archive that `spec` asks for.
+
+        What is to be merged as LLVM IR is an object here: the same values, and the call stays.
+        """
+        if spec.use_chess:
+            raise ToolNotFound(f"{spec.describe()}: use_chess=True is of the npu target only")
         where = ", ".join(spec.where)
         members = [self._prefixed(self.object(m, where), spec) for m in spec.members]
         return self._archive(members, spec) if spec.archive else members[0]
@@ -223,14 +237,15 @@ class HostToolchain:
         `iron.ir.parse`, `iron.ir.verify` and `iron.host.lower`. The result's watch is about
         everything but the emulator's own runtime.
         """
-        design = _Design(self, text, objects, self._made(objects), label, choice or Choice())
+        chosen = choice or self.choice or Choice()
+        design = _Design(self, text, objects, self._made(objects), label, chosen)
         return session.composite(
             "package",
             design.parts(),
             lambda: design.recipe(session),
             unwatched=(self.worker,),
             label=label,
-            names=("the design's MLIR", "iron's lowering"),
+            names=_PARTS,
         )
 
     def find_package(
@@ -241,9 +256,10 @@ class HostToolchain:
         label: str = "design",
     ) -> Result | None:
         """As `package`, but None when it would have to be made."""
-        design = _Design(self, text, objects, self._made(objects), label)
+        chosen = self.choice or Choice()
+        design = _Design(self, text, objects, self._made(objects), label, chosen)
         try:
-            return session.composite("package", design.parts(), _absent)
+            return session.composite("package", design.parts(), _absent, label=label, names=_PARTS)
         except _Absent:
             return None
 

@@ -19,8 +19,10 @@ import pytest
 
 import iron.ir as ir
 from iron import host
+from iron.build import Session
 from iron.runtime.host import HostKernel, RunReport
 from iron.runtime.memory import SharedBuffer
+from iron.toolchain.host import HostToolchain
 
 HERE = Path(__file__).parent
 
@@ -56,14 +58,13 @@ class Workshop:
     by what it was made from and put in place by one rename."""
 
     directory: Path
+    runtime_store: Path
     cxx: list[str] = field(default_factory=compiler)
+    plain: tuple[tuple[str, ...], tuple[str, ...]] = field(default_factory=host.worker_flags)
 
     def __post_init__(self) -> None:
         headers = sorted(Path(host.include_dir()).rglob("*.h*"))
-        sources = [Path(s) for s in host.runtime_sources()]
-        sources += sorted(sources[0].parent.glob("*.h"))
         self.headers = digest(*(p.read_text() for p in headers))
-        self.runtime = digest(self.headers, *(p.read_text() for p in sources))
 
     def made(self, name: str, make: Callable[[Path], None]) -> Path:
         final = self.directory / name
@@ -77,18 +78,10 @@ class Workshop:
         return final
 
     def worker(self) -> Path:
-        compile_flags, link_flags = host.worker_flags()
-
-        def make(scratch: Path) -> None:
-            def one(source: str) -> None:
-                run([*self.cxx, *compile_flags, "-I", host.include_dir(), "-c", source], scratch)
-
-            with ThreadPoolExecutor(2) as pool:
-                list(pool.map(one, host.runtime_sources()))
-            objects = sorted(p.name for p in scratch.glob("*.o"))
-            run([*self.cxx, *objects, *link_flags, "-o", "worker"], scratch)
-
-        return self.made(digest("worker", *self.cxx, *compile_flags, self.runtime), make) / "worker"
+        """The emulator's runtime, instrumented as the environment says."""
+        plain = host.worker_flags() == self.plain
+        store = self.runtime_store if plain else self.directory / "store"
+        return Path(Session(store).build(HostToolchain.find().worker)[0].path())
 
     def object(self, source: str, flags: Sequence[str]) -> Path:
         def make(scratch: Path) -> None:
@@ -111,6 +104,16 @@ class Workshop:
             self.made(digest("image", *self.cxx, *host.image_flags()[1], *map(str, parts)), make)
             / "image.so"
         )
+
+    def library(self, sources: Sequence[str]) -> Path:
+        """Kernels alone, to call without a design."""
+        parts = [str(self.object(s, ("-O2",))) for s in sources]
+        link = host.image_flags()[1]
+
+        def make(scratch: Path) -> None:
+            run([*self.cxx, *parts, *link, "-o", "library.so"], scratch)
+
+        return self.made(digest("library", *self.cxx, *link, *parts), make) / "library.so"
 
     def package(self, design: host.HostDesign, kernels: dict[str, str], where: Path) -> Path:
         """A package directory; `kernels` maps an object's name to its C++."""
@@ -158,14 +161,18 @@ class Built:
 
 
 @pytest.fixture(scope="session")
-def workshop(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Workshop:
+def workshop(
+    request: pytest.FixtureRequest,
+    tmp_path_factory: pytest.TempPathFactory,
+    runtime_store: Path,
+) -> Workshop:
     cache = getattr(request.config, "cache", None)
     if cache is not None:
-        return Workshop(Path(cache.mkdir("iron-host-tests")))
+        return Workshop(Path(cache.mkdir("iron-host-tests")), runtime_store)
     base = tmp_path_factory.getbasetemp()
     shared = (base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base) / "workshop"
     shared.mkdir(exist_ok=True)
-    return Workshop(shared)
+    return Workshop(shared, runtime_store)
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -65,6 +66,7 @@ def test_configure_loads_another_device_and_run_runs_its_sequence(build):
         (data_out,) = design(data)
         expected = data + np.repeat([2, 3, 0, 5], 4)
         np.testing.assert_array_equal(data_out, expected)
+        shutil.rmtree(design.directory, ignore_errors=True)  # the worker has what it needs
 
 
 def test_configuring_begins_afresh_and_load_pdi_of_the_same_does_not(build):

@@ -227,3 +227,57 @@ def test_fifos_take_locks_of_a_shim():
     assert faults(module(*parts, *locks)) == ()
     (fault,) = faults(module(*parts, *locks, fifo("out", "0_2", "0_0", "16xi32")))
     assert fault.startswith("tile (0,0): 17 locks are used, it has 16: ")
+
+
+def memory(*lines: str, scheme: str = "") -> str:
+    """A device with one core tile and its core, and buffers on it."""
+    text = module(*lines, core("0_2", "", times=1))
+    return text.replace("%t0_2 = aie.tile(0, 2)", f"%t0_2 = aie.tile(0, 2){scheme}")
+
+
+def buffer(name: str, nbytes: int, attributes: str = "") -> str:
+    return f'%{name} = aie.buffer(%t0_2) {{sym_name = "{name}"{attributes}}} : memref<{nbytes}xi8>'
+
+
+def test_buffers_begin_at_multiples_of_the_bus():
+    """As mlir-aie's -aie-assign-buffer-addresses places them: 32 bytes on a core."""
+    small = [buffer(f"b{i}", 33) for i in range(1008)]
+    assert faults(memory(*small[:1007])) == ()  # 64 bytes each, the last one 33
+    (fault,) = faults(memory(*small, buffer("c", 1)))
+    assert fault.startswith("tile (0,2): 34289 bytes of data memory are used, 1024 of them stack")
+    assert "ends at byte 65537; the tile has 65536" in fault
+    loose = [buffer(f"b{i}", 33, ", aligned = false") for i in range(1010)]
+    assert faults(memory(*loose)) == ()
+
+
+def test_banks_only_bind_where_asked_for():
+    """16 KiB a bank, the first one less the stack; by default what crosses banks is tried next."""
+    big = [buffer(f"b{i}", 16000) for i in range(4)]
+    assert faults(memory(*big)) == ()
+    asked = ' {allocation_scheme = "bank-aware"}'
+    (fault,) = faults(memory(*big, scheme=asked))
+    assert fault.startswith("tile (0,2): no bank has room for b3 16000 bytes")
+    assert "4 banks of 16384 bytes, 1024 of them stack" in fault
+    assert faults(memory(*big[:3], scheme=asked)) == ()
+
+
+def test_nothing_lies_in_the_stack():
+    (fault,) = faults(memory(buffer("b", 64, ", address = 512 : i32")))
+    assert fault.startswith("tile (0,2): b is at byte 512, the stack takes the first 1024")
+
+
+def test_what_a_configured_device_is_asked_for_counts():
+    """The descriptors inside aiex.configure are of the device it names."""
+    one = simple(1024).replace("aie.device(npu1_1col) {", "aie.device(npu1_1col) @other {")
+    copy = (
+        "aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 1024][0, 0, 0, 1]) "
+        "{id = 31 : i64, metadata = @in} : memref<1024xi32>"
+    )
+    first = f"""aie.device(npu1_1col) @first {{
+      aie.runtime_sequence(%a: memref<1024xi32>) {{
+        aiex.configure @other {{ {copy} }}
+      }}
+    }}"""
+    text = one.replace("module {", "module { " + first, 1)
+    (fault,) = faults(text)
+    assert fault.startswith("tile (0,0): in: buffer descriptor 31, the tile has 16")

@@ -71,6 +71,8 @@ class Graph:
         default_factory=lambda: [f"{c}_{r}" for c in range(8) for r in range(2, 6)]
     )
     count: int = 0
+    pending: tuple[tuple[int, int], ...] = ()  # layout of the fifo that leaves next
+    repeat: int = 1  # and how often it sends each object
 
     def name(self) -> str:
         self.count += 1
@@ -78,6 +80,31 @@ class Graph:
 
     def depth(self) -> int:
         return self.draw(st.integers(1, 5))
+
+    def emit(
+        self,
+        name: str,
+        source: str,
+        consumers: list[str],
+        size: int,
+        element: str,
+        fro: list[tuple[tuple[int, int], ...]] | None = None,
+    ) -> None:
+        """A fifo, over DMA; what its source does besides is pending."""
+        depths = [self.depth() for _ in ["", *consumers]]
+        self.parts.append(
+            fifo(
+                name,
+                source,
+                consumers,
+                f"{size}x{element}",
+                depths,
+                to=self.pending,
+                fro=fro or [],
+                attributes=f"repeat_count = {self.repeat} : i32" if self.repeat > 1 else "",
+            )
+        )
+        self.pending, self.repeat = (), 1
 
     def through(self, objects: int, incoming: np.ndarray, outgoing: np.ndarray) -> None:
         """What a tile does: objects are written in one order and read in another."""
@@ -89,64 +116,75 @@ class Graph:
 
 @st.composite
 def graphs(draw: st.DrawFn) -> tuple[str, np.ndarray]:
+    """The text, and which element of the input each element of the output is."""
     n = draw(st.sampled_from(COUNTS))
     g = Graph(draw, np.arange(n))
     element = draw(st.sampled_from(tuple(NUMPY)))
     name, source, size = g.name(), "0_0", draw(st.sampled_from(SIZES))
     for _ in range(draw(st.integers(1, 3))):
-        kind = draw(st.sampled_from(("forward", "forward", "spread")))
-        tile = g.tiles.pop(0) if kind == "spread" or draw(st.booleans()) else g.cores.pop(0)
+        kind = draw(st.sampled_from(("forward", "forward", "spread", "broadcast")))
+        memory = kind == "spread" or draw(st.booleans())
+        tile = (g.tiles if memory else g.cores).pop(0)
+        following = g.name()
         if kind == "forward":
             after = draw(st.sampled_from(SIZES))
             held = max(size, after)
             fro, to = draw(layouts(held)), draw(layouts(held))
-            following = g.name()
-            g.parts.append(
-                fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()], fro=[fro])
-            )
+            g.emit(name, source, [tile], size, element, [fro])
             g.parts.append(link(f"@{name}", f"@{following}"))
             g.through(held, walk(fro, held), walk(to, held))
-            pending = to
+            g.pending = to
+            if memory and after == size:  # every object several times
+                g.repeat = draw(st.integers(1, 3))
+                g.data = np.repeat(g.data.reshape(-1, size), g.repeat, axis=0).reshape(-1)
             name, source, size = following, tile, after
-        else:
-            # Apart to several tiles and together again in another order.
-            ways = draw(st.sampled_from([k for k in (2, 3, 4) if size % k == 0]))
-            order = draw(st.permutations(range(ways)))
-            part = size // ways
-            g.parts.append(fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()]))
-            there = [g.name() for _ in order]
-            back = [g.name() for _ in order]
-            stops = [g.cores.pop(0) for _ in order]
-            meeting = g.tiles.pop(0)
+            continue
+        # To several tiles, in parts or whole, and together again in another order.
+        fitting = [k for k in (2, 3, 4) if kind == "broadcast" or size % k == 0]
+        ways = draw(st.sampled_from(fitting))
+        order = draw(st.permutations(range(ways)))
+        part = size // ways if kind == "spread" else size
+        stops = [g.cores.pop(0) for _ in order]
+        meeting = g.tiles.pop(0)
+        rows = g.data.reshape(-1, size)
+        if kind == "spread":
+            g.emit(name, source, [tile], size, element)
             offsets = ", ".join(str(part * i) for i in range(ways))
-            for a, b, stop in zip(there, back, stops, strict=True):
-                g.parts.append(fifo(a, tile, stop, f"{part}x{element}", [g.depth(), g.depth()]))
-                g.parts.append(fifo(b, stop, meeting, f"{part}x{element}", [g.depth(), g.depth()]))
-                g.parts.append(link(f"@{a}", f"@{b}"))
-            g.parts.append(link(f"@{name}", ", ".join(f"@{n}" for n in there), f"[] [{offsets}]"))
-            following = g.name()
-            g.parts.append(
-                link(", ".join(f"@{back[i]}" for i in order), f"@{following}", f"[{offsets}] []")
-            )
-            g.data = g.data.reshape(-1, ways, part)[:, order].reshape(-1)
-            pending = ()
-            name, source = following, meeting
-        # The fifo that leaves: its layout is that of the tile it leaves.
-        bridge = g.name()
-        tile = g.cores.pop(0)
-        g.parts.append(
-            fifo(name, source, tile, f"{size}x{element}", [g.depth(), g.depth()], to=pending)
+            there = [g.name() for _ in order]
+            links = [link(f"@{name}", ", ".join(f"@{n}" for n in there), f"[] [{offsets}]")]
+            for a, stop in zip(there, stops, strict=True):
+                g.emit(a, tile, [stop], part, element)
+            copies = [rows[:, part * i : part * (i + 1)] for i in range(ways)]
+        else:
+            fros = [draw(layouts(size)) for _ in order]
+            g.emit(name, source, stops, size, element, fros)
+            there, links, copies = [name] * ways, [], []
+            for fro in fros:
+                copies.append(np.empty_like(rows))
+                copies[-1][:, walk(fro, size)] = rows
+        back = [g.name() for _ in order]
+        for a, b, stop in zip(there, back, stops, strict=True):
+            g.emit(b, stop, [meeting], part, element)
+            links.append(link(f"@{a}", f"@{b}"))
+        offsets = ", ".join(str(part * i) for i in range(ways))
+        links.append(
+            link(", ".join(f"@{back[i]}" for i in order), f"@{following}", f"[{offsets}] []")
         )
-        g.parts.append(link(f"@{name}", f"@{bridge}"))
-        name, source = bridge, tile
-    target = "0_0"
-    g.parts.append(fifo(name, source, target, f"{size}x{element}", g.depth()))
+        g.parts += links
+        g.data = np.concatenate([copies[i] for i in order], axis=1).reshape(-1)
+        name, source, size = following, meeting, part * ways
+    # The fifo that leaves: its layout is that of the tile it leaves.
+    bridge, tile = g.name(), g.cores.pop(0)
+    g.emit(name, source, [tile], size, element)
+    g.parts.append(link(f"@{name}", f"@{bridge}"))
+    g.emit(bridge, tile, ["0_0"], size, element)
+    m = len(g.data)
     text = module(
         *g.parts,
         sequence(
-            [f"{n}x{element}"] * 2,
+            [f"{n}x{element}", f"{m}x{element}"],
             transfer(0, "in", 0, n, f"{n}x{element}"),
-            transfer(1, name, 1, n, f"{n}x{element}", wait=True),
+            transfer(1, bridge, 1, m, f"{m}x{element}", wait=True),
             wait=[1],
         ),
         device="npu2",
@@ -173,10 +211,11 @@ def check_graph(build, monkeypatch, case, seed):
     element = text.split("%a0: memref<")[1].split(">")[0].split("x")[1]
     monkeypatch.setenv("IRON_HOST_SCHEDULE", f"seed:{seed}" if seed else "")
     design = build(text)
-    x = (np.arange(len(order)) % 251).astype(NUMPY[element])
+    x = (np.arange(order.max() + 1) % 251).astype(NUMPY[element])
+    y = np.zeros(len(order), x.dtype)
     try:
         for _ in range(2):
-            np.testing.assert_array_equal(design(x, 0 * x)[1], x[order])
+            np.testing.assert_array_equal(design(x, y)[1], x[order])
     finally:
         design.kernel.close()
 

@@ -176,3 +176,95 @@ def test_what_vectors_cannot_do():
     ):
         with pytest.raises(HostError, match=reason):
             host.lower(ir.parse(design(body), "d.mlir"))
+
+
+def test_contraction(build):
+    """A matrix product of vectors, and a dot product into a number."""
+    body = """%a0 = vector.load %in0[%c0] : memref<32xi32>, vector<12xi32>
+%c12 = arith.constant 12 : index
+%b0 = vector.load %in0[%c12] : memref<32xi32>, vector<8xi32>
+%a = vector.shape_cast %a0 : vector<12xi32> to vector<3x4xi32>
+%b = vector.shape_cast %b0 : vector<8xi32> to vector<4x2xi32>
+%k = arith.constant dense<5> : vector<3x2xi32>
+%m = vector.contract {
+  indexing_maps = [affine_map<(i, j, k) -> (i, k)>, affine_map<(i, j, k) -> (k, j)>,
+                   affine_map<(i, j, k) -> (i, j)>],
+  iterator_types = ["parallel", "parallel", "reduction"]}
+  %a, %b, %k : vector<3x4xi32>, vector<4x2xi32> into vector<3x2xi32>
+%f = vector.shape_cast %m : vector<3x2xi32> to vector<6xi32>
+vector.store %f, %out0[%c0] : memref<8xi32>, vector<6xi32>
+%z = arith.constant 100 : i32
+%s = vector.contract {
+  indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>],
+  iterator_types = ["reduction"], kind = #vector.kind<maxsi>}
+  %b0, %b0, %z : vector<8xi32>, vector<8xi32> into i32
+%c6 = arith.constant 6 : index
+memref.store %s, %out0[%c6] : memref<8xi32>"""
+    (_, out) = build(design(body, m=8))(X, np.zeros(8, I32))
+    product = X[:12].reshape(3, 4) @ X[12:20].reshape(4, 2) + 5
+    np.testing.assert_array_equal(out[:6], product.ravel())
+    assert out[6] == max(100, (X[12:20] ** 2).max())
+
+
+def test_reduction_of_dimensions(build):
+    body = """%a0 = vector.load %in0[%c0] : memref<32xi32>, vector<24xi32>
+%a = vector.shape_cast %a0 : vector<24xi32> to vector<2x3x4xi32>
+%k = arith.constant dense<[1, 2, 3]> : vector<3xi32>
+%r = vector.multi_reduction <add>, %a, %k [0, 2] : vector<2x3x4xi32> to vector<3xi32>
+vector.store %r, %out0[%c0] : memref<8xi32>, vector<3xi32>
+%z = arith.constant 7 : i32
+%m = vector.multi_reduction <minsi>, %a, %z [0, 1, 2] : vector<2x3x4xi32> to i32
+%c3 = arith.constant 3 : index
+memref.store %m, %out0[%c3] : memref<8xi32>"""
+    (_, out) = build(design(body, m=8))(X, np.zeros(8, I32))
+    cube = X[:24].reshape(2, 3, 4)
+    np.testing.assert_array_equal(out[:3], cube.sum((0, 2)) + np.arange(1, 4))
+    assert out[3] == min(7, cube.min())
+
+
+def test_masks(build):
+    """What a mask leaves out is neither read nor written: here it lies beyond the memory."""
+    body = """%c5 = arith.constant 5 : index
+%c28 = arith.constant 28 : index
+%few = vector.create_mask %c5 : vector<8xi1>
+%four = vector.constant_mask [4] : vector<8xi1>
+%other = arith.constant dense<[-1, -2, -3, -4, -5, -6, -7, -8]> : vector<8xi32>
+%a = vector.maskedload %in0[%c28], %four, %other
+  : memref<32xi32>, vector<8xi1>, vector<8xi32> into vector<8xi32>
+vector.maskedstore %out0[%c0], %few, %a : memref<32xi32>, vector<8xi1>, vector<8xi32>
+%pad = arith.constant 9 : i32
+%b = vector.transfer_read %in0[%c28], %pad, %four : memref<32xi32>, vector<8xi32>
+%c8 = arith.constant 8 : index
+vector.store %b, %out0[%c8] : memref<32xi32>, vector<8xi32>
+vector.transfer_write %b, %out0[%c28], %four : vector<8xi32>, memref<32xi32>"""
+    (_, out) = build(design(body))(X, np.zeros(32, I32))
+    expected = np.zeros(32, I32)
+    expected[:5] = [*X[28:], -5]
+    expected[8:16] = [*X[28:], 9, 9, 9, 9]
+    expected[28:] = X[28:]
+    np.testing.assert_array_equal(out, expected)
+
+
+def test_steps_that_the_type_does_not_say(build):
+    """Views whose strides are values: every second column of a 4 x 8 matrix, from row 1 on."""
+    body = """%c2 = arith.constant 2 : index
+%c3 = arith.constant 3 : index
+%c4 = arith.constant 4 : index
+%c8 = arith.constant 8 : index
+%n = arith.addi %c4, %c4 : index
+%m = memref.reinterpret_cast %in0 to offset: [0], sizes: [4, 8], strides: [%n, 1]
+  : memref<32xi32> to memref<4x8xi32, strided<[?, 1]>>
+%v = memref.subview %m[%c1, %c1][3, 4][1, %c2]
+  : memref<4x8xi32, strided<[?, 1]>> to memref<3x4xi32, strided<[?, ?], offset: ?>>
+%d = memref.cast %v : memref<3x4xi32, strided<[?, ?], offset: ?>>
+  to memref<?x?xi32, strided<[?, ?], offset: ?>>
+scf.for %i = %c0 to %c3 step %c1 {
+  scf.for %j = %c0 to %c4 step %c1 {
+    %x = memref.load %d[%i, %j] : memref<?x?xi32, strided<[?, ?], offset: ?>>
+    %r = arith.muli %i, %c4 : index
+    %o = arith.addi %r, %j : index
+    memref.store %x, %out0[%o] : memref<12xi32>
+  }
+}"""
+    (_, out) = build(design(body, m=12))(X, np.zeros(12, I32))
+    np.testing.assert_array_equal(out, X.reshape(4, 8)[1:, 1::2].ravel())

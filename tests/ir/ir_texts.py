@@ -432,6 +432,11 @@ func.func @memory(%m: memref<8x8xi32>, %d: memref<?x8xi32>, %t: !tile, %i: index
   %sc = vector.shape_cast %sh : vector<4xf32> to vector<2x2xf32>
   %re = vector.reduction <add>, %sh : vector<4xf32> into f32
   %rf = vector.reduction <mul>, %sh, %f fastmath<fast> : vector<4xf32> into f32
+  %cm = vector.create_mask %i : vector<4xi1>
+  %km = vector.constant_mask [3] : vector<4xi1>
+  %ml = vector.maskedload %c[%i, %i], %cm, %v : memref<4x4xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  vector.maskedstore %c[%i, %i], %km, %ml : memref<4x4xf32>, vector<4xi1>, vector<4xf32>
+  %mr = vector.multi_reduction <add>, %sc, %f [0, 1] : vector<2x2xf32> to f32
   %id = index.add %i, %c2
   %ic = index.constant 5
   func.return

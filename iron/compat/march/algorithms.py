@@ -46,6 +46,8 @@ def _generate(algorithm: str, func: Any, *arguments: Any, **options: Any) -> Any
                 f"{tensors[0].dtype}"
             )
     of = algorithms.ParamDescriptor(tensors[0].shape, tensors[0].dtype).type
+    if algorithm == "for_each":
+        return algorithms.for_each(func, of, params=params, **options)
     return getattr(algorithms, algorithm)(func, of, *params, **options)
 
 

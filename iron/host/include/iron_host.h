@@ -126,7 +126,11 @@ struct Api {
 extern "C" const iron::Api *iron_api;
 
 // Once in every image.
-#define IRON_IMAGE extern "C" __attribute__((visibility("default"))) const iron::Api *iron_api = nullptr;
+#define IRON_IMAGE                                                                            \
+  extern "C" __attribute__((visibility("default"))) const iron::Api *iron_api = nullptr;      \
+  extern "C" __attribute__((visibility("hidden"))) void iron_mark(int which) {                \
+    iron_api->event(which);                                                                   \
+  }
 
 // A kernel is declared under a name of ours and bound to its symbol, so that no kernel name can
 // clash with a declaration of the C library ("index", "round").

@@ -5,6 +5,11 @@
 namespace iron {
 
 void Bd::simplify() {
+  merge_dims();
+  plain = dims.empty() && !padded && iteration_size <= 1;
+}
+
+void Bd::merge_dims() {
   for (const Dimension &d : dims) padded |= d.before != 0 || d.after != 0;
   int64_t product = 1;
   for (const Dimension &d : dims) product *= d.size;
@@ -51,7 +56,7 @@ void Bd::extent(int64_t &low, int64_t &high) const {
   high += 1;
 }
 
-void Cursor::begin(Bd &bd, const uint8_t *pad) {
+void Cursor::begin_walk(Bd &bd, const uint8_t *pad) {
   bd_ = &bd;
   pad_ = pad;
   rank_ = (int)bd.dims.size();

@@ -22,26 +22,44 @@ struct Bd {
   uint8_t *base = nullptr;
   int64_t offset = 0, length = 0;   // elements; padding is not counted in the length
   int32_t element = 1;              // bytes
-  std::vector<Dimension> dims;      // outermost first; empty: contiguous
+  int32_t next = -1;
+  int32_t packet = -1, packet_type = 0;
+  bool plain = false;               // one contiguous run, the same every time
   bool padded = false;
+  std::vector<LockUse> acquires, releases;
+  std::vector<Dimension> dims;      // outermost first; empty: contiguous
   int64_t iteration_size = 0, iteration_stride = 0;
   int64_t iteration = 0;            // executions so far, modulo the size
   int64_t first_iteration = 0;      // where it begins
-  std::vector<LockUse> acquires, releases;
-  int32_t next = -1;
-  int32_t packet = -1, packet_type = 0;
 
-  void simplify();                  // merge dimensions that are contiguous
+  void simplify();                  // merge dimensions that are contiguous; when all is set
   int64_t bytes() const;            // of the stream, padding included
   // Lowest and one past the highest element touched, all iterations included.
   void extent(int64_t &low, int64_t &high) const;
+
+ private:
+  void merge_dims();
 };
 
-struct Cursor {
+class Cursor {
+  const Bd *bd_ = nullptr;
+  const uint8_t *pad_ = nullptr;    // the 8 bytes that fill padding
+  int64_t shift_ = 0;
+  int64_t index_[8];
+  int rank_ = 0;
+
+ public:                            // last, beside what a port uses together with it
   uint8_t *at = nullptr;
   int64_t run = 0, left = 0;        // contiguous bytes here, bytes to the end
 
-  void begin(Bd &bd, const uint8_t *pad);
+  void begin(Bd &bd, const uint8_t *pad) {
+    if (!bd.plain) {
+      begin_walk(bd, pad);
+      return;
+    }
+    at = bd.base + bd.offset * bd.element;
+    run = left = bd.length * bd.element;
+  }
   void advance(int64_t n) {         // n <= run
     at += n;
     run -= n;
@@ -50,14 +68,9 @@ struct Cursor {
   }
 
  private:
+  void begin_walk(Bd &bd, const uint8_t *pad);
   void locate();
   void turn();
-
-  const Bd *bd_ = nullptr;
-  const uint8_t *pad_ = nullptr;    // the 8 bytes that fill padding
-  int64_t shift_ = 0;
-  int64_t index_[8];
-  int rank_ = 0;
 };
 
 }  // namespace iron

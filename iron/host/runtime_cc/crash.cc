@@ -34,9 +34,14 @@ const char *signal_name(int number) {
   return "a signal";
 }
 
-// Functions of images on the stack, innermost first.
+// Functions of images on the stack, innermost first; one that calls itself only once.
 std::string frames() {
-  std::string out;
+  std::string out, last;
+  int times = 0;
+  auto end_of_run = [&] {
+    if (times > 0) out += "  in " + last + (times > 1 ? " (" + std::to_string(times) + " times)\n" : "\n");
+    times = 0;
+  };
 #ifdef IRON_BACKTRACE
   void *stack[48];
   int n = backtrace(stack, 48);
@@ -47,9 +52,13 @@ std::string frames() {
     bool image = file.rfind("/proc/self/fd/", 0) == 0 || file.find("iron-image-") != std::string::npos ||
                  (network && file.rfind(network->directory, 0) == 0 &&
                   file.size() > 3 && file.substr(file.size() - 3) == ".so");
-    if (image) out += std::string("  in ") + info.dli_sname + "\n";
+    if (!image) continue;
+    if (last != info.dli_sname) end_of_run();
+    last = info.dli_sname;
+    times++;
   }
 #endif
+  end_of_run();
   return out;
 }
 

@@ -19,6 +19,17 @@ std::string Device::bind(Images &images) {
   return "";
 }
 
+void Device::pair() {
+  for (auto &c : channels) {
+    if (!c->sends || c->routes.size() != 1) continue;
+    const Route &r = c->routes.front();
+    auto *sink = r.sinks.size() == 1 ? dynamic_cast<Channel *>(r.sinks.front()) : nullptr;
+    if (!sink || r.packet >= 0 || sink->feeders.size() != 1) continue;
+    c->partner = sink;
+    sink->partner = c.get();
+  }
+}
+
 void Device::fill() {
   for (auto &b : buffers) {
     if (b->argument >= 0) continue;

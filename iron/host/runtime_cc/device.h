@@ -33,6 +33,7 @@ struct Device {
   bool fresh = true;  // its cores have not run since their code was loaded
 
   std::string bind(Images &images);  // every core to its body; a message or empty
+  void pair();                       // channels that have only each other
   void fill();                       // buffers and locks get their first content
   void stop();                       // nothing of it is active or queued any more
   void start();                      // cores and DMA programs from the beginning

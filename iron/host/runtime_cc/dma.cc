@@ -1,43 +1,62 @@
 #include "dma.h"
 
-#include "race.h"
 #include "sequence.h"
-#include "trace.h"
 
 namespace iron {
 
 void Channel::step() {
   if (sends) {
-    pump(this);
+    if (partner)
+      stream(*this, *partner);
+    else
+      pump(this);
   } else {
-    arm();  // the locks are taken before data comes, as the hardware does
-    pump_into(this);
+    if (!active) arm();  // the locks are taken before data comes, as the hardware does
+    if (partner)
+      stream(*partner, *this);
+    else
+      pump_into(this);
   }
+}
+
+// As pump(), where nothing is to be found out. A packet's header goes the long way.
+void Channel::stream(Channel &from, Channel &to) {
+  while (from.active || from.arm()) {
+    if (from.bd->packet >= 0) {
+      pump(&from);
+      return;
+    }
+    if (!to.active && !to.arm()) return;
+    move(&from, &to);
+    if (to.cursor.left == 0) to.finish();
+    if (from.cursor.left == 0) from.finish();
+  }
+}
+
+bool Channel::take_locks() {
+  const std::vector<LockUse> &all = bd->acquires;
+  for (const LockUse &u : all)
+    if (!in_turn(this, u.lock)) return false;
+  unclaim(this);
+  for (const LockUse &u : all)
+    if (!u.lock->grants(u.value, u.exactly)) {
+      u.lock->park(this, u.value, u.exactly);
+      return false;
+    }
+  unpark(this);
+  for (const LockUse &u : all) take(this, u.lock, u.value, u.exactly);
+  return true;
 }
 
 bool Channel::arm() {
   while (!active) {
     if (current < 0) {
       if (queue.empty()) return false;
-      current = 0;
+      select(0);
     }
-    Bd &b = queue.front()->bds[(size_t)current];
-    for (const LockUse &u : b.acquires)
-      if (!in_turn(this, u.lock)) return false;
-    if (claim) unclaim(this);
-    for (const LockUse &u : b.acquires)
-      if (!u.lock->grants(u.value, u.exactly)) {
-        u.lock->park(this, u.value, u.exactly);
-        return false;
-      }
-    unpark(this);
-    for (const LockUse &u : b.acquires) {
-      u.lock->take(u.value, u.exactly);
-      if (tracing) trace_level(u.lock);
-      IRON_CHECKED(race_acquire(this, u.lock));
-    }
+    if (!take_locks()) return false;
     IRON_CHECKED(race_begin(this, queue.front()));
-    cursor.begin(b, pad);
+    cursor.begin(*bd, pad);
     if (cursor.left == 0) {
       end_bd();  // an empty transfer: only its locks count
       continue;
@@ -55,18 +74,21 @@ void Channel::finish() {
 }
 
 void Channel::end_bd() {
-  Task *task = queue.front();
-  const Bd &b = task->bds[(size_t)current];
+  const Bd &b = *bd;
   IRON_CHECKED(race_transferred(this, b));
-  current = b.next;
+  select(b.next);
   for (const LockUse &u : b.releases) {
     IRON_CHECKED(race_release(this, u.lock));
     u.lock->add(u.value);
   }
-  if (current >= 0) return;
+  if (current < 0) end_task();
+}
+
+void Channel::end_task() {
+  Task *task = queue.front();
   if (repeats < task->repeat) {
     repeats++;
-    current = 0;
+    select(0);
     return;
   }
   repeats = 0;
@@ -78,8 +100,7 @@ void Channel::end_bd() {
 
 uint32_t Channel::header() const {
   // Stream packet header of AIE2: id in bits 4:0, type in 14:12, odd parity in 31.
-  const Bd &b = bd();
-  uint32_t word = (uint32_t)(b.packet & 31) | (uint32_t)(b.packet_type & 7) << 12;
+  uint32_t word = (uint32_t)(bd->packet & 31) | (uint32_t)(bd->packet_type & 7) << 12;
   if (__builtin_popcount(word) % 2 == 0) word |= 0x80000000u;
   return word;
 }

@@ -5,15 +5,12 @@
 
 namespace iron {
 
-int64_t End::hold(int32_t count) {
-  if (count > held) {
-    if (count > (int32_t)buffers.size())
-      fail(Fiber::current->name + " acquires " + std::to_string(count) + " objects of '" + fifo +
-           "', whose depth there is " + std::to_string(buffers.size()));
-    if (acquires) acquire(acquires, (count - held) * repeat, false);
-    held = count;
-  }
-  return head;
+void End::hold_more(int32_t count) {
+  if (count > (int32_t)buffers.size())
+    fail(Fiber::current->name + " acquires " + std::to_string(count) + " objects of '" + fifo +
+         "', whose depth there is " + std::to_string(buffers.size()));
+  if (acquires) acquire(acquires, (count - held) * repeat, false);
+  held = count;
 }
 
 void End::give(int32_t count) {
@@ -21,7 +18,8 @@ void End::give(int32_t count) {
     fail(Fiber::current->name + " releases " + std::to_string(count) + " objects of '" + fifo +
          "' but holds " + std::to_string(held));
   held -= count;
-  head = (head + count) % (int32_t)buffers.size();
+  head += count;
+  if (head >= (int32_t)buffers.size()) head -= (int32_t)buffers.size();
   if (!releases) return;
   IRON_CHECKED(race_release(Fiber::current, releases));
   releases->add(count * repeat);

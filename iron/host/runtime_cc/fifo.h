@@ -15,11 +15,19 @@ struct End {
   int32_t head = 0, held = 0;                     // first held object, how many are held
 
   // Hold at least `count` objects: only those that are missing are taken. The slot of the first.
-  int64_t hold(int32_t count);
+  int64_t hold(int32_t count) {
+    if (count > held) hold_more(count);
+    return head;
+  }
   void *object(int64_t first, int32_t index) const {
-    return buffers[(size_t)(first + index) % buffers.size()];
+    auto slot = (size_t)(first + index);
+    if (slot >= buffers.size()) slot %= buffers.size();
+    return buffers[slot];
   }
   void give(int32_t count);
+
+ private:
+  void hold_more(int32_t count);
 };
 
 }  // namespace iron

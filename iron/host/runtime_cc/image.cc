@@ -14,7 +14,8 @@ namespace iron {
 
 static bool copy(int from, int to) {
   char block[1 << 16];
-  for (ssize_t n; (n = read(from, block, sizeof block)) != 0;) {
+  off_t at = 0;
+  for (ssize_t n; (n = pread(from, block, sizeof block, at)) != 0; at += n) {
     if (n < 0) return false;
     for (ssize_t k = 0; k < n;) {
       ssize_t w = write(to, block + k, (size_t)(n - k));
@@ -26,9 +27,7 @@ static bool copy(int from, int to) {
 }
 
 // A file the loader takes for a different one, so that it is loaded again.
-static std::string private_copy(const std::string &path, int &fd, bool &unlink_after) {
-  int from = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (from < 0) return "";
+static std::string private_copy(int from, int &fd, bool &unlink_after) {
   std::string name;
 #ifdef __linux__
   fd = memfd_create("iron-image", MFD_CLOEXEC);
@@ -41,9 +40,7 @@ static std::string private_copy(const std::string &path, int &fd, bool &unlink_a
     fd = mkstemp(name.data());
     unlink_after = true;
   }
-  bool good = fd >= 0 && copy(from, fd);
-  close(from);
-  return good ? name : "";
+  return fd >= 0 && copy(from, fd) ? name : "";
 }
 
 std::string Images::bind(const std::string &image, const std::string &body, Loaded &copy,
@@ -54,8 +51,12 @@ std::string Images::bind(const std::string &image, const std::string &body, Load
   std::string path = directory_ + "/" + image + ".so", file = path;
   int fd = -1;
   bool unlink_after = false;
-  if (loads_[image]++ > 0) file = private_copy(path, fd, unlink_after);
+  Image &known = images_[image];
+  if (known.descriptor < 0) known.descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (known.descriptor < 0) return "cannot read " + path + ": " + std::strerror(errno);
+  if (known.loaded) file = private_copy(known.descriptor, fd, unlink_after);
   if (file.empty()) return "cannot copy " + path + ": " + std::strerror(errno);
+  known.loaded = true;
   void *handle = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
   std::string why = handle ? "" : dlerror();
   if (unlink_after) unlink(file.c_str());

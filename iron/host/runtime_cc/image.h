@@ -21,9 +21,13 @@ class Images {
   std::string bind(const std::string &image, const std::string &body, Loaded &copy, Body &found);
 
  private:
+  struct Image {
+    int descriptor = -1;  // kept open: a copy may be made after the package has been removed
+    bool loaded = false;  // under its own name
+  };
   std::string directory_;
   const Api *api_;
-  std::map<std::string, int> loads_;
+  std::map<std::string, Image> images_;
 };
 
 }  // namespace iron

@@ -1,13 +1,10 @@
 #include "lock.h"
 
 #include "fiber.h"
-#include "race.h"
-#include "trace.h"
 
 namespace iron {
 
-void unpark(Process *p) {
-  if (!p->waits_for) return;
+void leave_list(Process *p) {
   Process **at = &p->waits_for->waiters;
   while (*at && *at != p) at = &(*at)->next_waiter;
   if (*at) *at = p->next_waiter;
@@ -27,14 +24,7 @@ void Lock::park(Process *p, int32_t wants_, bool exactly) {
   *end = p;
 }
 
-void unclaim(Process *p) {
-  if (!p->claim) return;
-  p->claim->claims--;
-  p->claim = nullptr;
-}
-
-bool in_turn(Process *p, Lock *lock) {
-  if (p->claim || lock->claims == 0) return true;
+bool queue_behind(Process *p, Lock *lock) {
   p->claim = lock;
   lock->claims++;
   scheduler.ready(p);
@@ -54,34 +44,25 @@ void Lock::wake() {
     if (tracing) trace_wait(p, nullptr);
     p->claim = this;
     claims++;
-    scheduler.ready(p);
+    scheduler.go_on(p);
   }
 }
 
-void Lock::add(int32_t n) {
-  value += n;
-  if (tracing) trace_level(this);
-  if (waiters) wake();
-}
-
-void Lock::set(int32_t n) {
-  value = n;
-  if (tracing) trace_level(this);
-  if (waiters) wake();
+static void wait_for(Lock *lock, int32_t wants, bool exactly) {
+  Fiber *f = Fiber::current;
+  if (!in_turn(f, lock)) Fiber::suspend();
+  unclaim(f);
+  while (!lock->grants(wants, exactly)) {
+    lock->park(f, wants, exactly);
+    Fiber::suspend();
+    unclaim(f);
+  }
+  unpark(f);
 }
 
 void acquire(Lock *lock, int32_t wants, bool exactly) {
-  if (!in_turn(Fiber::current, lock)) Fiber::suspend();
-  unclaim(Fiber::current);
-  while (!lock->grants(wants, exactly)) {
-    lock->park(Fiber::current, wants, exactly);
-    Fiber::suspend();
-    unclaim(Fiber::current);
-  }
-  unpark(Fiber::current);
-  lock->take(wants, exactly);
-  if (tracing) trace_level(lock);
-  IRON_CHECKED(race_acquire(Fiber::current, lock));
+  if (lock->claims || !lock->grants(wants, exactly)) wait_for(lock, wants, exactly);
+  take(Fiber::current, lock, wants, exactly);
 }
 
 }  // namespace iron

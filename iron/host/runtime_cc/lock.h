@@ -7,15 +7,18 @@
 #include <cstdint>
 #include <string>
 
+#include "race.h"
 #include "scheduler.h"
+#include "trace.h"
 
 namespace iron {
 
 struct Lock {
-  std::string name, tile, fifo, where;
-  int32_t initial = 0, value = 0;
-  Process *waiters = nullptr;  // in the order of their coming
+  int32_t value = 0;
   int32_t claims = 0;          // of processes that were woken and have not tried yet
+  Process *waiters = nullptr;  // in the order of their coming
+  int32_t initial = 0;
+  std::string name, tile, fifo, where;
 
   bool grants(int32_t wants, bool exactly) const {
     return exactly ? value == wants : value >= wants;
@@ -23,18 +26,39 @@ struct Lock {
   void take(int32_t wants, bool exactly) {
     if (!exactly) value -= wants;
   }
-  void add(int32_t n);
-  void set(int32_t n);
+  void add(int32_t n) { set(value + n); }
+  void set(int32_t n) {
+    value = n;
+    if (tracing) trace_level(this);
+    if (waiters) wake();
+  }
   void park(Process *p, int32_t wants, bool exactly);  // remember who waits
   void wake();                                         // those who can go on now
 };
 
-void unpark(Process *p);
+void leave_list(Process *p);
+inline void unpark(Process *p) {
+  if (p->waits_for) leave_list(p);
+}
 // Locks are fair: who comes while others have been woken for the lock tries after them, so that
 // one of several channels that share a lock cannot take it again and again. False: not your turn,
 // you have been queued.
-bool in_turn(Process *p, Lock *lock);
-void unclaim(Process *p);
+bool queue_behind(Process *p, Lock *lock);
+inline bool in_turn(Process *p, Lock *lock) {
+  return p->claim || lock->claims == 0 || queue_behind(p, lock);
+}
+inline void unclaim(Process *p) {
+  if (!p->claim) return;
+  p->claim->claims--;
+  p->claim = nullptr;
+}
+// By a process whose turn it is, of a lock that grants it.
+inline void take(const Process *p, Lock *lock, int32_t wants, bool exactly) {
+  lock->take(wants, exactly);
+  if (tracing) trace_level(lock);
+  IRON_CHECKED(race_acquire(p, lock));
+  (void)p;
+}
 void acquire(Lock *lock, int32_t wants, bool exactly);  // by the current fiber
 
 }  // namespace iron

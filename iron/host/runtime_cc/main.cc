@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "channel_to_client.h"
+#include "copy.h"
 #include "crash.h"
 #include "memory.h"
 #include "network.h"
@@ -89,8 +90,8 @@ void *watch_client(void *parent_id) {
   }
 }
 
-std::string set_arguments(Sequence &s, const std::vector<uint8_t> &payload) {
-  size_t count = payload.size() / sizeof(WireArgument);
+std::string set_arguments(Sequence &s, const uint8_t *payload, size_t size) {
+  size_t count = size / sizeof(WireArgument);
   if (count != s.parameters.size())
     return "the sequence takes " + std::to_string(s.parameters.size()) + " arguments, not " +
            std::to_string(count);
@@ -98,7 +99,7 @@ std::string set_arguments(Sequence &s, const std::vector<uint8_t> &payload) {
   s.segments.clear();
   for (size_t i = 0; i < count; i++) {
     WireArgument w;
-    std::memcpy(&w, payload.data() + i * sizeof w, sizeof w);
+    std::memcpy(&w, payload + i * sizeof w, sizeof w);
     const Parameter &p = s.parameters[i];
     Argument a{nullptr, w.bytes, w.integer, w.real};
     if (p.scalar != (w.kind != 0))
@@ -118,8 +119,9 @@ std::string set_arguments(Sequence &s, const std::vector<uint8_t> &payload) {
 }
 
 // False: the worker cannot be used again.
-bool run(Network &n, const std::vector<uint8_t> &payload) {
-  std::string why = set_arguments(n.sequence, payload);
+bool run(Network &n, bool watched, const uint8_t *payload, size_t size) {
+  status->begun = (status->begun + 1) & 0x7FFFFFFF;
+  std::string why = set_arguments(n.sequence, payload, size);
   if (!why.empty()) {
     client.send(kFailed, why);
     return false;
@@ -130,6 +132,7 @@ bool run(Network &n, const std::vector<uint8_t> &payload) {
   n.sequence.context.site = 0;
   n.sequence.start(n.sequence.body, 1 << 20);
   scheduler.run();
+  settle();
   if (tracing) trace_write();
 #ifdef IRON_RACE
   std::string races = race_report();
@@ -147,10 +150,9 @@ bool run(Network &n, const std::vector<uint8_t> &payload) {
     return false;
   }
   n.copy_external(false);
-  std::string reply((const char *)&scheduler.steps, sizeof scheduler.steps);
-  reply += unfinished_transfers(n);
+  std::string unfinished = unfinished_transfers(n);
   drop_finished_tasks();
-  return client.send(kDone, reply);
+  return client.answer(watched, scheduler.steps, unfinished);
 }
 
 // Of "seed:N"; 0 when it is written otherwise.
@@ -163,22 +165,25 @@ uint64_t seed_of(const std::string &text) {
 
 int serve(Network &n) {
   uint32_t kind;
-  std::vector<uint8_t> payload;
+  const uint8_t *payload;
+  size_t size;
   int descriptor;
-  while (client.receive(kind, payload, descriptor)) {
+  while (client.receive(kind, payload, size, descriptor)) {
     int32_t id = 0;
-    if (payload.size() >= 4) std::memcpy(&id, payload.data(), 4);
+    if (size >= 4) std::memcpy(&id, payload, 4);
     if (kind == kSegment) {
       int64_t bytes;
-      std::memcpy(&bytes, payload.data() + 4, 8);
+      std::memcpy(&bytes, payload + 4, 8);
       if (descriptor < 0 || !memory.add(id, descriptor, (size_t)bytes)) {
         client.send(kFailed, "cannot map shared memory");
         return 1;
       }
     } else if (kind == kDrop) {
       memory.drop(id);
-    } else if (kind == kRun) {
-      if (!run(n, payload)) return 1;
+    } else if (kind == kRun || kind == kRunWatched) {
+      if (!run(n, kind == kRunWatched, payload, size)) return 1;
+    } else if (kind == kTell) {
+      client.tell();
     }
   }
   return 0;

@@ -1,21 +1,12 @@
 #include "port.h"
 
+#include "copy.h"
 #include "race.h"
 
 #include <algorithm>
 #include <cstring>
 
-#ifdef __AVX2__
-#include <immintrin.h>
-#endif
-
 namespace iron {
-
-namespace {
-constexpr int64_t kForesight = 8192;  // bytes
-constexpr int64_t kLong = 1 << 16;    // bytes
-constexpr int64_t kPast = 1024;       // bytes of a copy from which going past the caches pays
-}
 
 static const Route *route_for(const Port *source, int32_t packet) {
   for (const Route &r : source->routes)
@@ -25,7 +16,7 @@ static const Route *route_for(const Port *source, int32_t packet) {
 
 static bool ready_to_take(const Route *route, Port *source) {
   for (Port *sink : route->sinks) {
-    if ((!sink->bound || sink->bound == source) && sink->arm()) continue;
+    if ((!sink->bound || sink->bound == source) && (sink->active || sink->arm())) continue;
     auto &w = sink->waiting;
     if (sink->feeders.size() > 1 && std::find(w.begin(), w.end(), source) == w.end())
       w.push_back(source);
@@ -104,72 +95,32 @@ void abandon(Port *port) {
   port->waiting.clear();
 }
 
-// The host's memory is read and written in stretches that the processor cannot foresee, since
-// many channels take turns: the next one is asked for while this one is copied.
-static void foresee(const Port *port, int64_t n) {
-  if (!port->far || port->cursor.run <= n) return;
-  const uint8_t *next = port->cursor.at + n;
-  int64_t reach = std::min(std::min(n, port->cursor.run - n), kForesight);
-  if (port->sends_far)
-    for (int64_t k = 0; k < reach; k += 64) __builtin_prefetch(next + k, 0, 2);
-  else
-    for (int64_t k = 0; k < reach; k += 64) __builtin_prefetch(next + k, 1, 2);
+void move(Port *source, Port *sink) {
+  IRON_CHECKED(race_passed(source, sink));
+  Cursor &from = source->cursor, &to = sink->cursor;
+  int64_t n = std::min(from.run, to.run);
+  if (source->far && from.run > n)
+    foresee<false>(from.at + n, std::min(n, from.run - n));
+  if (sink->far && to.run > n && n < kPast)
+    foresee<true>(to.at + n, std::min(n, to.run - n));
+  copy(to.at, from.at, n, sink->far);
+  source->moved += (uint64_t)n;
+  sink->moved += (uint64_t)n;
+  from.advance(n);
+  to.advance(n);
 }
 
-#ifdef __AVX2__
-// Copies of whole blocks. One into memory of the host goes past the caches: its lines are written
-// whole, so that they need not be read first.
-template <bool Past> static int64_t copy_blocks(uint8_t *to, const uint8_t *from, int64_t n) {
-  int64_t whole = n & ~(int64_t)127;
-  for (int64_t k = 0; k < whole; k += 128)
-    for (int64_t j = k; j < k + 128; j += 32) {
-      __m256i v = _mm256_loadu_si256((const __m256i *)(from + j));
-      if (Past)
-        _mm256_stream_si256((__m256i *)(to + j), v);
-      else
-        _mm256_storeu_si256((__m256i *)(to + j), v);
-    }
-  if (Past) _mm_sfence();
-  return whole;
-}
-#endif
-
-static void copy(uint8_t *to, const uint8_t *from, int64_t n, bool far) {
-#ifdef __AVX2__
-  int64_t done = 0;
-  if (n >= kPast && far && ((uintptr_t)to & 31) == 0)
-    done = copy_blocks<true>(to, from, n);
-  else if (n < kLong)  // the library's way of copying starts slowly
-    done = copy_blocks<false>(to, from, n);
-  to += done;
-  from += done;
-  n -= done;
-#else
-  (void)far;
-#endif
-  if (n) std::memcpy(to, from, (size_t)n);
-}
-
-static void move(Port *source, const Route *route) {
+// The same bytes to several.
+static void spread(Port *source, const std::vector<Port *> &sinks) {
   Cursor &from = source->cursor;
-  IRON_CHECKED(for (Port *sink : route->sinks) race_passed(source, sink));
-  if (route->sinks.size() == 1) {
-    Port *sink = route->sinks[0];
-    int64_t n = std::min(from.run, sink->cursor.run);
-    foresee(source, n);
-    if (n < kPast) foresee(sink, n);
-    copy(sink->cursor.at, from.at, n, sink->far);
-    from.advance(n);
-    source->moved += (uint64_t)n;
-    sink->moved += (uint64_t)n;
-    sink->cursor.advance(n);
-    if (sink->cursor.left == 0) sink->finish();
-    return;
-  }
   int64_t n = from.run;
-  for (Port *sink : route->sinks) n = std::min(n, sink->cursor.run);
-  foresee(source, n);
-  for (Port *sink : route->sinks) {
+  for (Port *sink : sinks) {
+    IRON_CHECKED(race_passed(source, sink));
+    n = std::min(n, sink->cursor.run);
+  }
+  if (source->far && from.run > n)
+    foresee<false>(from.at + n, std::min(n, from.run - n));
+  for (Port *sink : sinks) {
     copy(sink->cursor.at, from.at, n, sink->far);
     sink->moved += (uint64_t)n;
     sink->cursor.advance(n);
@@ -181,11 +132,17 @@ static void move(Port *source, const Route *route) {
 
 void pump(Port *source) {
   while (scheduler.failure.empty()) {
-    if (!source->arm()) return;
+    if (!source->active && !source->arm()) return;
     if (!source->routed && !find_route(source)) return;
     if (source->cursor.left > 0) {
       if (!ready_to_take(source->route, source)) return;
-      move(source, source->route);
+      const std::vector<Port *> &sinks = source->route->sinks;
+      if (sinks.size() > 1) {
+        spread(source, sinks);
+      } else {
+        move(source, sinks[0]);
+        if (sinks[0]->cursor.left == 0) sinks[0]->finish();
+      }
     }
     if (source->cursor.left == 0) {
       end_of_packet(source);

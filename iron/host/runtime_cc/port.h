@@ -22,23 +22,24 @@ struct Port : Process {
   std::vector<Route> routes;       // of a source
   std::vector<Port *> feeders;     // of a sink
   std::vector<Port *> waiting;     // feeders that had something to send, in order of arrival
-  Port *bound = nullptr;           // the source whose packet a sink is taking in
   Cursor cursor;
+  uint64_t moved = 0;              // bytes
+  Port *bound = nullptr;           // the source whose packet a sink is taking in
+  const Route *route = nullptr;
+  bool routed = false;             // the sinks for these bytes are known
   bool active = false;             // there are bytes to move
-  uint64_t moved = 0;
-  bool far = false, sends_far = false;  // its buffers are the host's, which are large
+  bool far = false;                // its buffers are the host's, which are large
 
   virtual bool arm() = 0;          // become active if possible
   virtual void finish() = 0;       // the cursor is at its end
   virtual int32_t packet() const { return -1; }
   virtual uint32_t header() const { return 0; }
-
-  bool routed = false;             // the sinks for these bytes are known
-  const Route *route = nullptr;
 };
 
 // A port gives up what it is in the middle of; its partners are free for others.
 void abandon(Port *port);
+// The bytes that lie together in both; the sink is armed, and neither is finished here.
+void move(Port *source, Port *sink);
 // Move what can be moved out of a source.
 void pump(Port *source);
 // Move what can be moved into a sink; of several sources, who came first is served first.

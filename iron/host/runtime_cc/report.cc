@@ -110,6 +110,15 @@ bool awaits_data(const Port *sink) {
   return sink->active || (channel && !channel->queue.empty());
 }
 
+// The side of a fifo a core waits at; null when it waits for something else.
+const End *awaited_end(const Process *p) {
+  auto *core = dynamic_cast<const Core *>(p);
+  if (!core || !core->waits_for) return nullptr;
+  for (const End *e : core->ends)
+    if (e->acquires == core->waits_for) return e;
+  return nullptr;
+}
+
 void hints(const Network &n, const std::vector<const Process *> &circle, std::string &out) {
   std::set<std::string> said;
   auto say = [&](const std::string &text) {
@@ -133,14 +142,18 @@ void hints(const Network &n, const std::vector<const Process *> &circle, std::st
           say(f->name + " has data for " + c->name + ", where no transfer is queued");
     }
   }
+  bool empty = !circle.empty();  // do all wait for objects, and none for room?
   for (const Process *p : circle) {
-    auto *core = dynamic_cast<const Core *>(p);
-    if (!core || !core->waits_for) continue;
-    for (const End *e : core->ends)
-      if (e->acquires == core->waits_for && e->buffers.size() == 1)
-        say("fifo '" + e->fifo + "' has a depth of 1 at " + core->name +
-            ": it cannot hold one object while the next is filled");
+    const End *e = awaited_end(p);
+    bool for_room = e && e->port == "produce";
+    empty = empty && e && !for_room;
+    if (e && e->buffers.size() == 1 && (for_room || e->held > 0))
+      say("fifo '" + e->fifo + "' has a depth of 1 at " + name_of(p) +
+          ": it cannot hold one object while the next is filled");
   }
+  if (empty)
+    say("each of them waits for an object the other has not made yet, whatever the depths: one of "
+        "these fifos needs an initial object, or one of the cores has to produce first");
   for (auto &c : n.loaded->cores)
     if (c->done)
       say(c->name + " has finished its body and does nothing more in this and later runs");

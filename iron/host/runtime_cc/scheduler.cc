@@ -6,51 +6,36 @@ namespace iron {
 
 Scheduler scheduler;
 
-void Scheduler::ready(Process *p) {
-  if (p->queued) return;
-  p->queued = true;
-  p->next = nullptr;
-  (tail_ ? tail_->next : head_) = p;
-  tail_ = p;
-  ++count_;
-}
-
-void Scheduler::forget(Process *p) {
-  if (!p->queued) return;
-  p->queued = false;
-  Process *before = nullptr, *at = head_;
-  while (at && at != p) {
-    before = at;
-    at = at->next;
-  }
-  if (!at) return;
-  (before ? before->next : head_) = p->next;
-  if (tail_ == p) tail_ = before;
-  --count_;
+namespace {
+constexpr uint64_t kPatience = 64;  // steps between two that go to who has waited longest
 }
 
 Process *Scheduler::draw() {
   seed ^= seed << 13;  // xorshift of Marsaglia
   seed ^= seed >> 7;
   seed ^= seed << 17;
-  Process *p = head_;
-  for (uint64_t k = seed % count_; k > 0; k--) p = p->next;
-  forget(p);
+  uint64_t k = seed % (next_.count + later_.count);
+  Process *p = k < next_.count ? next_.head : later_.head;
+  for (k -= k < next_.count ? 0 : next_.count; k > 0; k--) p = p->next;
   return p;
 }
 
+Process *Scheduler::choose() {
+  if (seed) return draw();
+  if (steps % kPatience == 0) {  // the one and the other in turn
+    bool later = steps / kPatience % 2 == 0;
+    if (later && later_.head) return later_.head;
+    if (!later && next_.tail) return next_.tail;
+  }
+  return next_.head ? next_.head : later_.head;
+}
+
 void Scheduler::run() {
-  while (head_ && !stop) {
-    Process *p = head_;
-    if (seed) {
-      p = draw();
-    } else {
-      head_ = p->next;
-      if (!head_) tail_ = nullptr;
-      p->queued = false;
-      --count_;
-    }
+  while ((next_.head || later_.head) && !stop) {
     ++steps;
+    Process *p = choose();
+    p->queue->remove(p);
+    taker_ = other_ = nullptr;
     p->step();
   }
 }

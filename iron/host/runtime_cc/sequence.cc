@@ -107,7 +107,7 @@ void task_finished(Task *task) {
   if (!task->from_sequence) return;
   for (int32_t s : task->segments) memory.unpin(s);
   if (sequence->awaits == task || sequence->awaits_channel == task->channel)
-    scheduler.ready(sequence);
+    scheduler.go_on(sequence);
 }
 
 void task_lost(Task *task) {

@@ -16,7 +16,7 @@ struct Parameter {  // of the runtime sequence
 };
 
 struct Sequence : Core {
-  Sequence() : Core("the runtime sequence", -1) {}
+  Sequence() : Core("the runtime sequence", -1) { takes_away = true; }
   std::vector<Parameter> parameters;
   std::vector<Argument> arguments;       // of this run
   std::vector<int32_t> segments;         // memory segment of each argument, -1 for a number

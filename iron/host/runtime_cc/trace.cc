@@ -1,5 +1,7 @@
 #include "trace.h"
 
+#include "network.h"
+
 #include <cstdio>
 #include <map>
 
@@ -11,7 +13,7 @@ namespace {
 
 std::string path;
 std::string events;
-uint64_t now = 0;
+uint64_t tick = 0;
 std::map<std::string, int> tiles;               // process of the timeline by tile
 std::map<const void *, std::pair<int, int>> rows;  // process and thread
 struct Span {
@@ -53,7 +55,7 @@ void complete(const void *thing, const char *category, const std::string &name, 
   if (at == rows.end()) return;
   add("{\"ph\":\"X\",\"cat\":\"" + std::string(category) + "\",\"name\":" + quoted(name) +
       ",\"pid\":" + std::to_string(at->second.first) + ",\"tid\":" + std::to_string(at->second.second) +
-      ",\"ts\":" + std::to_string(since) + ",\"dur\":" + std::to_string(now - since) + "}");
+      ",\"ts\":" + std::to_string(since) + ",\"dur\":" + std::to_string(tick - since) + "}");
 }
 
 void close(std::map<const void *, Span> &spans, const void *thing, const char *category) {
@@ -78,48 +80,48 @@ void trace_to(const std::string &file, const Network &n) {
 }
 
 void trace_core_begin(const Fiber *f) {
-  ++now;
+  ++tick;
   trace_wait(f, nullptr);
-  open_spans[static_cast<const Process *>(f)] = {now, "runs"};
+  open_spans[static_cast<const Process *>(f)] = {tick, "runs"};
 }
 
 void trace_core_end(const Fiber *f) {
-  ++now;
+  ++tick;
   const Process *p = f;
   close(open_spans, p, "run");
   if (f->done) return;
   std::string what = f->waits_text ? f->waits_text : "";
   if (what.empty() && !f->waits_for) what = f->index < 0 ? "a transfer" : "its turn";
-  if (!what.empty()) open_waits[p] = {now, "waits for " + what};
+  if (!what.empty()) open_waits[p] = {tick, "waits for " + what};
 }
 
 void trace_transfer_begin(const Channel *c) {
-  ++now;
+  ++tick;
   std::string of = c->fifo.empty() ? c->symbol : c->fifo;
   open_spans[static_cast<const Process *>(c)] = {
-      now, (of.empty() ? "transfer" : of) + " " + std::to_string(c->cursor.left) + " bytes"};
+      tick, (of.empty() ? "transfer" : of) + " " + std::to_string(c->cursor.left) + " bytes"};
 }
 
 void trace_transfer_end(const Channel *c) {
-  ++now;
+  ++tick;
   close(open_spans, static_cast<const Process *>(c), "transfer");
 }
 
 void trace_wait(const Process *p, const Lock *lock) {
   close(open_waits, p, "wait");
-  if (lock) open_waits[p] = {now, "waits for " + lock->name};
+  if (lock) open_waits[p] = {tick, "waits for " + lock->name};
 }
 
 void trace_level(const Lock *lock) {
   if (lock->fifo.empty() || lock->name.rfind("a filled", 0) != 0) return;
-  ++now;
+  ++tick;
   add("{\"ph\":\"C\",\"name\":" + quoted("filled objects of " + lock->fifo) +
-      ",\"pid\":" + std::to_string(process_of(lock->tile)) + ",\"ts\":" + std::to_string(now) +
+      ",\"pid\":" + std::to_string(process_of(lock->tile)) + ",\"ts\":" + std::to_string(tick) +
       ",\"args\":{\"objects\":" + std::to_string(lock->value) + "}}");
 }
 
 void trace_write() {
-  ++now;
+  ++tick;
   std::FILE *out = std::fopen(path.c_str(), "w");
   if (!out) {
     std::fprintf(stderr, "cannot write the timeline %s\n", path.c_str());

@@ -3,9 +3,13 @@
 #pragma once
 #include <string>
 
-#include "network.h"
-
 namespace iron {
+
+struct Channel;
+struct Fiber;
+struct Lock;
+struct Network;
+struct Process;
 
 extern bool tracing;
 

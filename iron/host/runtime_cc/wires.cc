@@ -32,7 +32,7 @@ void cascade_put(const void *bytes, int32_t n) {
   }
   IRON_CHECKED(race_release(here(), c));
   c->words.emplace_back((const uint8_t *)bytes, (const uint8_t *)bytes + n);
-  if (c->reader) scheduler.ready(c->reader);
+  if (c->reader) scheduler.go_on(c->reader);
   c->reader = nullptr;
 }
 
@@ -52,7 +52,7 @@ void cascade_get(void *bytes, int32_t n) {
   IRON_CHECKED(race_acquire(here(), c));
   std::memcpy(bytes, c->words.front().data(), (size_t)n);
   c->words.pop_front();
-  if (c->writer) scheduler.ready(c->writer);
+  if (c->writer) scheduler.go_on(c->writer);
   c->writer = nullptr;
 }
 
@@ -66,7 +66,7 @@ void CorePort::step() {
 
 void CorePort::finish() {
   active = false;
-  scheduler.ready(owner);
+  scheduler.go_on(owner);
 }
 
 void CorePort::drop() {

@@ -13,6 +13,8 @@ from ..types import I32, I64, IntegerType
 
 
 class WireBundle(IntEnum):
+    """A group of ports of a tile; numbers are those of MLIR-AIE."""
+
     Core = 0
     DMA = 1
     FIFO = 2
@@ -75,6 +77,9 @@ class ObjectFifoPort(IntEnum):
 
 
 class DMAChannelDir(IntEnum):
+    """Which way a DMA channel moves data: S2MM from a stream to memory, MM2S from memory to a
+    stream."""
+
     S2MM = 0
     MM2S = 1
 

@@ -131,6 +131,33 @@ ROWS = (
         attributes="kind:any reduction_dims:dense:i64",
         results="dest:any",
     ),
+    Op(
+        "vector.create_mask",
+        "%sizes attrs : type(result)",
+        operands="sizes:index*",
+        results="result:vector",
+    ),
+    Op(
+        "vector.constant_mask",
+        "$mask_dim_sizes attrs : type(result)",
+        attributes="mask_dim_sizes:dense:i64",
+        results="result:vector",
+    ),
+    Op(
+        "vector.maskedload",
+        "%base & [%indices], %mask, %pass_thru attrs "
+        ": type(base), type(mask), type(pass_thru) into type(result)",
+        operands="base:memref indices:index* mask:vector pass_thru:=result",
+        attributes="alignment:i64?",
+        results="result:vector",
+    ),
+    Op(
+        "vector.maskedstore",
+        "%base & [%indices], %mask, %valueToStore attrs "
+        ": type(base), type(mask), type(valueToStore)",
+        operands="base:memref indices:index* mask:vector valueToStore:vector",
+        attributes="alignment:i64?",
+    ),
     Op("vector.print", "%source attrs : type(source)", operands="source:any"),
     Op("vector.step", "attrs : type(result)", results="result:vector"),
 )

@@ -1,0 +1,3 @@
+// The AIE API with the interfaces of an ADF graph left out: kernels here have none.
+#pragma once
+#include "aie.hpp"
