@@ -63,17 +63,19 @@ class Sides:
 
 
 def compare(directory: Path, count: int, compiler: Path, rounds: int) -> dict[str, dict[str, Cost]]:
-    """kind of build -> tool -> its best cost."""
+    """kind of build -> tool -> its best cost. Large projects have fewer rounds of what is slow."""
     sides = Sides(directory, count, compiler)
     for side, action in sides.actions.items():
         sides.clean(side, 0)
         action()  # whatever is done once per machine or process is not what is compared
-    few = max(1, rounds // 3)
+    few = 1 if count > LARGE else max(1, rounds // 3)
     cold = in_turns(sides.actions, few, sides.clean)
-    edited = in_turns(sides.actions, max(2, rounds // 2), sides.edit)
-    nothing = in_turns(sides.actions, rounds)
+    edited = in_turns(sides.actions, max(2, few if count > LARGE else rounds // 2), sides.edit)
+    nothing = in_turns(sides.actions, min(rounds, 4) if count > LARGE else rounds)
     return {"no-op": nothing, "one changed": edited, "cold": cold}
 
+
+LARGE = 300
 
 TARGETS = {
     ("no-op", 100, SESSION): ("ninja", 1.0, "at most 1.0 x ninja (wall)"),

@@ -29,10 +29,11 @@ def subject(recipe: Recipe) -> Subject:
 def hit(keys: Keys, recipe: Recipe, entry: Entry, why: str) -> None:
     """A result was there."""
     log.record("hit", recipe.kind, entry.key, why=why, label=recipe.label)
-    keys.memory.decisions.hit(
-        subject(recipe), _name(keys, recipe), why, cost(entry), recipe.where,
-        lambda: keys.parts(recipe),
-    )  # fmt: skip
+    name, decisions = _name(keys, recipe), keys.memory.decisions
+    if not decisions.told(recipe, name, cost(entry)):
+        decisions.hit(
+            subject(recipe), name, why, cost(entry), recipe.where, lambda: keys.parts(recipe)
+        )
 
 
 def ran(

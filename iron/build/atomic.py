@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
+
+# A half-made file next to the one it was to become belongs to somebody dead when it is older.
+STALE_SECONDS = 60.0
+_MARK = ".iron-new."
 
 
 def write_beside(path: str, text: str) -> None:
@@ -21,3 +27,20 @@ def write_beside(path: str, text: str) -> None:
         if os.path.lexists(temporary):
             os.unlink(temporary)
         raise
+
+
+def name_beside(path: str) -> str:
+    """Where a file of the user's lies until it is whole: next to its place."""
+    return f"{os.path.dirname(path)}/{_MARK}{os.getpid()}.{os.urandom(4).hex()}"
+
+
+def sweep(directory: str) -> None:
+    """Remove what has been left under such names by processes that were killed."""
+    before = time.time() - STALE_SECONDS
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(directory):
+            if entry.name.startswith(_MARK):
+                with contextlib.suppress(OSError):
+                    # Not the time of writing: it may be a link to what was written long ago.
+                    if entry.stat(follow_symlinks=False).st_ctime < before:
+                        os.unlink(entry.path)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from . import locks, make
+from . import atomic, locks, make
 from .recipe import Recipe, Ref
 
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ def write(path: str | Path, added: Iterable[dict[str, Any]]) -> None:
         kept = [entry for entry in _read(path) if entry["file"] not in replaced]
         merged = {(e["file"], *e.get("arguments", ())): e for e in (*kept, *new)}
         present = [merged[name] for name in sorted(merged) if _exists(merged[name])]
+        atomic.sweep(os.path.dirname(path))
         if present == _read(path):
             return
-        temporary = f"{path}.{os.getpid()}"
+        temporary = atomic.name_beside(path)
         with open(temporary, "w", encoding="utf-8") as stream:
             json.dump(present, stream, indent=1)
             stream.write("\n")

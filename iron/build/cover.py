@@ -19,7 +19,7 @@ from .scan import Closure, FoundFile, Parses, Source, closure
 
 # Options by which a file or a directory is named that the scanner does not know of.
 _ASKED_FOR = (
-    "-include", "--include", "-imacros", "--imacros", "-isystem", "-iquote", "-idirafter",
+    "--include", "-imacros", "--imacros", "-isystem", "-iquote", "-idirafter",
     "-iprefix", "-iwithprefix", "-isysroot", "-I", "--embed-dir", "-B", "-Wp,", "-Xpreprocessor",
     "-Xclang", "@", "-fmodule", "-fimplicit-module", "-specs", "--config", "-cxx-isystem",
 )  # fmt: skip
@@ -42,7 +42,8 @@ class Cover(NamedTuple):
     names: PathMap
     bare: str  # names what the scanner alone saw: the memo of the compiler's answers
     asked: bool
-    system: Callable[[], set[str]]  # the compiler's own headers that are in the key
+    answered: bool  # False: the compiler could not say what it would read
+    system: Callable[[], Iterable[str]]  # the compiler's own headers that are in the key
 
 
 class Reads(NamedTuple):
@@ -62,7 +63,7 @@ def scan_cover(
     action: str,
     memo: AnswerMemo,
     ask: Callable[[], Reads | None],
-    own: Callable[[set[str]], tuple[str, Callable[[], set[str]]]],
+    own: Callable[[set[str]], tuple[str, Callable[[], Iterable[str]]]],
 ) -> Cover:
     """Everything the recipe's sources may read under the view.
 
@@ -80,7 +81,7 @@ def scan_cover(
     # A name that cannot be mapped is in the result, so it is in the key.
     roots = [source._replace(shown=names.shown(source.path)) for source in sources]
     roots += [Source(path, view.digest(path), names.shown(path)) for path in shadows]
-    found = closure(view, parses, roots, recipe.include_dirs, names.shown)
+    found = closure(view, parses, roots, recipe.include_dirs, names.shown, _forced(recipe))
     if found.unknown_incbin:
         raise Refused(
             f"{found.unknown_incbin[0]}: `.incbin` of a file that cannot be known beforehand "
@@ -91,20 +92,21 @@ def scan_cover(
     parts = (*_parts(found, sources, view), f"system {system}")
     bare = digest("scan", action, *parts)
     paths = found.paths()
-    if not (found.opaque or _option_names_files(recipe) or memo.known(bare)):
-        return Cover(parts, tuple(paths), names, bare, False, system_files)
+    known = memo.known(bare, view)
+    if not (found.opaque or _option_names_files(recipe) or known):
+        return Cover(parts, tuple(paths), names, bare, False, True, system_files)
     search = [*directories, *recipe.include_dirs, *_option_directories(recipe)]
     answer = memo.recall(bare, view)
     if answer is None:
         reads = ask()
         if reads is None:
             unanswered = (*parts, "unanswered")
-            return Cover(unanswered, tuple(paths), names, bare, True, system_files)
+            return Cover(unanswered, tuple(paths), names, bare, True, False, system_files)
         more_read = extras(reads.ours, paths) + extras(reads.system, system_files())
         answer = memo.keep(bare, view, more_read, reads, search)
     more = [FoundFile(names.shown(path), path, view.digest(path)) for path in answer]
     parts += ("asked", *(f"{file.shown}\0{file.digest}" for file in more))
-    return Cover(parts, (*paths, *answer), names, bare, True, system_files)
+    return Cover(parts, (*paths, *answer), names, bare, True, True, system_files)
 
 
 def _home(source: Source) -> str:
@@ -127,7 +129,17 @@ def _strings(recipe: Recipe) -> Iterable[str]:
 
 
 def _option_names_files(recipe: Recipe) -> bool:
-    return any(argument.startswith(_ASKED_FOR) for argument in _strings(recipe))
+    return any(argument.startswith(_ASKED_FOR) for argument in _strings(recipe)) or any(
+        argument.startswith("-include") and not (argument == "-include" and isinstance(after, str))
+        for argument, after in zip(recipe.argv, (*recipe.argv[1:], None), strict=True)
+        if isinstance(argument, str)
+    )
+
+
+def _forced(recipe: Recipe) -> list[str]:
+    """The names that `-include` gives."""
+    pairs = zip(recipe.argv, recipe.argv[1:], strict=False)
+    return [name for option, name in pairs if option == "-include" and isinstance(name, str)]
 
 
 def _option_directories(recipe: Recipe) -> list[str]:
@@ -176,19 +188,26 @@ def split_reads(
     paths: Iterable[str], directory: str, system: Sequence[str], covered: Iterable[str]
 ) -> Reads:
     """Tell the user's files from the tool's own. Relative names are the compiler's cwd's."""
-    known = {os.path.realpath(path) for path in covered}
     ours: list[str] = []
     own: list[str] = []
     inner = tuple(root + "/" for root in system)
     homes: dict[str, str] = {}  # of hundreds of headers in a few directories
-    for path in paths:
-        path = path if os.path.isabs(path) else os.path.join(directory, path)
-        home, base = os.path.split(path)
+
+    def placed(path: str) -> str:
+        home, _, base = path.rpartition("/")
         if home not in homes:
-            homes[home] = os.path.realpath(home)
-        real = f"{homes[home]}/{base}"
+            homes[home] = os.path.realpath(home or "/")
+        return f"{homes[home]}/{base}"
+
+    def resolved(real: str) -> str:
+        return os.path.realpath(real) if os.path.islink(real) else real
+
+    known = {resolved(placed(path)) for path in covered}
+    for path in paths:
+        path = path if path.startswith("/") else f"{directory}/{path}"
+        real = placed(path)
         if not real.startswith(inner):
-            real = os.path.realpath(path)
+            real = resolved(real)
         if real.startswith(inner) and real not in known:
             own.append(real)
         else:
@@ -205,9 +224,14 @@ class AnswerMemo:
     def _file(self, bare: str) -> str:
         return f"{self._directory}/{bare}"
 
-    def known(self, bare: str) -> bool:
-        """Whether the compiler has had to be asked about this before."""
-        return os.path.exists(self._file(bare))
+    def known(self, bare: str, view: View) -> bool:
+        """Whether the compiler has had to be asked about this before. The view knows what would
+        change the answer: a new file here, or more in the one there is."""
+        view.place(self._directory)
+        try:
+            return view.look(self._file(bare)) is not None
+        except OSError:  # something else is in its place, so nothing can be remembered
+            return True
 
     def mark(self, bare: str) -> None:
         """The scanner does not see everything here: ask from now on."""

@@ -65,11 +65,28 @@ class Decisions:
     def __init__(self, directory: str) -> None:
         self.directory = directory
         self._told: set[tuple[Subject, str]] = set()
+        self._named: set[tuple[object, str]] = set()  # the same, by who asked
         self._again = 0
         self._saved = 0.0
         self._flushed = time.monotonic()
         self._lines: list[str] = []
         self._held = 0
+
+    def told(self, asked: object, key: str, saved: float) -> bool:
+        """Whether a hit of this very request was told of before; if so it is counted."""
+        if (asked, key) not in self._named:
+            if len(self._named) > 20_000:
+                self._named.clear()
+            self._named.add((asked, key))
+            return False
+        self._count(saved)
+        return True
+
+    def _count(self, saved: float) -> None:
+        self._again += 1
+        self._saved += saved
+        if time.monotonic() - self._flushed > _EVERY:
+            self.flush()
 
     def hit(
         self,
@@ -81,10 +98,7 @@ class Decisions:
         parts: Callable[[], Parts],
     ) -> None:
         if (subject, key) in self._told:
-            self._again += 1
-            self._saved += saved
-            if time.monotonic() - self._flushed > _EVERY:
-                self.flush()
+            self._count(saved)
             return
         if len(self._told) > 20_000:
             self._told.clear()
@@ -102,6 +116,8 @@ class Decisions:
         parts: Callable[[], Parts],
     ) -> None:
         """Write a decision down, with what went into its key if that is not known yet."""
+        if event == "made":
+            self._told.add((subject, key))  # that this process finds it again is not news
         # An input may be gone meanwhile: the line is still worth writing.
         with contextlib.suppress(Exception):
             self._keep(subject, key, parts)

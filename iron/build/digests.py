@@ -7,13 +7,15 @@ tick of the clock a file can change twice and show the same times.
 
 from __future__ import annotations
 
+import contextlib
 import errno
-import hashlib
 import os
 import stat
+import sys
 import time
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import Any, NamedTuple
 
 from .memo import Memo
 
@@ -24,20 +26,46 @@ DIGEST_LENGTH = 40
 Stamp = tuple[int, int, int, int, int]
 
 
+def _own_sha256() -> Callable[..., Any]:
+    """The interpreter's own SHA-256 is there at once; OpenSSL's takes milliseconds to load."""
+    for module in ("_sha2", "_sha256"):  # from 3.12 on, and before
+        with contextlib.suppress(ImportError, AttributeError):
+            found: Callable[..., Any] = getattr(import_module(module), "sha256")  # noqa: B009
+            return found
+    import hashlib
+
+    return hashlib.sha256
+
+
+_sha256 = _own_sha256()
+_BLOCK = 1 << 20
+
+
+def _hash(data: bytes) -> Any:
+    """SHA-256 begun with this; OpenSSL's for megabytes, and wherever it is loaded already."""
+    if len(data) < _BLOCK and "hashlib" not in sys.modules:
+        return _sha256(data)
+    import hashlib
+
+    return hashlib.sha256(data)
+
+
 def digest(*parts: bytes | str) -> str:
     """40 hex digits naming this sequence of byte strings (`("ab",)` is not `("a", "b")`)."""
-    h = hashlib.sha256()
+    h = _sha256()
     for part in parts:
         if isinstance(part, str):
             part = part.encode("utf-8", "surrogateescape")
         h.update(len(part).to_bytes(8, "little"))
         h.update(part)
-    return h.hexdigest()[:DIGEST_LENGTH]
+    name: str = h.hexdigest()[:DIGEST_LENGTH]
+    return name
 
 
 def digest_bytes(data: bytes) -> str:
     """The digest of a file with these contents."""
-    return hashlib.sha256(data).hexdigest()[:DIGEST_LENGTH]
+    name: str = _hash(data).hexdigest()[:DIGEST_LENGTH]
+    return name
 
 
 def stamp_of(status: os.stat_result) -> Stamp:
@@ -51,13 +79,21 @@ def stamp_of(status: os.stat_result) -> Stamp:
     )
 
 
+def path_stamp(path: str) -> Stamp | None:
+    """The stamp of whatever is there; None if nothing can be seen there."""
+    try:
+        return stamp_of(os.stat(path))
+    except OSError:
+        return None
+
+
 def hash_file(path: str) -> tuple[Stamp, str]:
     """Stamp and digest of a file, read in one consistent state."""
     while True:
         with open(path, "rb") as file:
             before = stamp_of(os.fstat(file.fileno()))
-            h = hashlib.sha256()
-            while block := file.read(1 << 20):
+            h = _hash(file.read(_BLOCK))
+            while block := file.read(_BLOCK):
                 h.update(block)
             after = stamp_of(os.fstat(file.fileno()))
         if before == after:
@@ -116,6 +152,10 @@ class Digests:
             self._known.pop(path, None)
         return seen
 
+    def learn(self, path: str, seen: Seen) -> None:
+        """What another process has found, its stamp settled then."""
+        self._known.setdefault(path, seen)
+
 
 _shared = Digests()
 
@@ -143,6 +183,14 @@ class View:
         self._seen: dict[str, Seen | None] = {}
         # Things besides files that answers came from: directories listed, programs examined.
         self.stamps: dict[str, Stamp | None] = {}
+        self._places: dict[str, Stamp | None] = {}
+
+    def place(self, path: str) -> Stamp | None:
+        """The stamp of a directory, looked at once; None if there is none."""
+        try:
+            return self._places[path]
+        except KeyError:
+            return self._places.setdefault(path, path_stamp(path))
 
     def looked_at(self) -> list[tuple[str, Seen | None]]:
         """Every file looked at so far, and every name where there was none."""

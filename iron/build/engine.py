@@ -11,6 +11,7 @@ test_build_contract.py pins every name used here.
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 import threading
@@ -32,13 +33,15 @@ import SCons.Platform
 import SCons.Taskmaster
 import SCons.Taskmaster.Job
 
+from .errors import BuildError
 from .forks import SCONS
 
 _FS: Any = SCons.Node.FS
 
-# What nodes.py builds on.
+# What nodes.py and targets.py build on.
 FileNode = SCons.Node.FS.File
 EntryNode = SCons.Node.FS.Entry
+DirNode = SCons.Node.FS.Dir
 ActionBase = SCons.Action._ActionAction
 Builder = SCons.Builder.BuilderBase
 Error = SCons.Errors.BuildError
@@ -218,6 +221,53 @@ if "SCons.Script" not in sys.modules:
     _FS.save_strings(True)
 
 
+# ------------------------------------------------------------------ scons runs
+
+
+def spare_collector() -> None:
+    """In a `scons` command: what is loaded by now stays loaded, so the garbage collector need not
+    go through all of it again and again while a graph of thousands of nodes grows."""
+    if "SCons.Script" in sys.modules and not gc.get_freeze_count():
+        gc.freeze()
+
+
+NO_STATE, UP_TO_DATE = SCons.Node.no_state, SCons.Node.up_to_date
+
+
+def scons_builds() -> bool:
+    """Whether this is a `scons` command that has read its SConscripts and is not to clean."""
+    script = sys.modules.get("SCons.Script")
+    return script is not None and not (script.sconscript_reading or script.GetOption("clean"))
+
+
+def asked_targets() -> set[Any]:
+    """What a `scons` command was told to build: nodes, and names as paths."""
+    script: Any = sys.modules["SCons.Script"]
+    asked = [*script.BUILD_TARGETS, *script.DEFAULT_TARGETS]
+    return {os.path.abspath(item) if isinstance(item, str) else item for item in asked}
+
+
+def made_files(fs: Any) -> dict[str, Any]:
+    """Every file that a run may still change, by its path: nodes that have a builder, come about
+    on the side, or wait for other nodes."""
+    return {
+        path: node
+        for root in fs.Root.values()
+        for path, node in root._lookupDict.items()
+        if isinstance(node, _FS.Base) and not isinstance(node, _FS.Dir) and not is_plain(node)
+    }
+
+
+def is_plain(node: Any) -> bool:
+    """Whether a run leaves a node's file alone."""
+    return not (node.has_builder() or node.side_effect or node.depends or node.prerequisites)
+
+
+def is_copied(node: Any) -> bool:
+    """Whether a run puts a copy of a source into a variant directory."""
+    return bool(node.duplicate) and node.srcnode() is not node
+
+
 def build_environment(executor: Any) -> Any:
     """The environment an executor's action will get, overrides included."""
     return executor.get_build_env()
@@ -232,3 +282,13 @@ def single_action(executor: Any) -> Any:
         targets, sources = executor.get_all_targets(), executor.get_all_sources()
         return actions[0]._generate(targets, sources, executor.get_build_env(), True, executor)
     return actions[0]
+
+
+def failed(problem: Exception, targets: Any, action: Any) -> Any:
+    """For SCons, with the exception itself in `cause`."""
+    status = 1
+    if isinstance(problem, BuildError) and problem.failures[0].status:
+        status = problem.failures[0].status
+    error = Error(node=targets, errstr=str(problem), status=abs(status), action=action)
+    error.cause = problem
+    return error

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
-import threading
+from _thread import get_ident
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -77,7 +77,7 @@ def _put_record(directory: str, entry: Entry, scratch: str) -> None:
         lines.append("\t".join(("note", escape(name), *map(escape, values))))
     body = "\n".join(lines)
     data = f"{body}\n{digest(body)}\n".encode("utf-8", "surrogateescape")
-    temporary = f"{scratch}/{RECORD}.{os.getpid()}.{threading.get_ident()}"
+    temporary = f"{scratch}/{RECORD}.{os.getpid()}.{get_ident()}"
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o444)
     try:
         if os.write(fd, data) != len(data):

@@ -5,13 +5,11 @@ Owns the text a user reads. Knows nothing of keys, the store or SCons.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Failure:
+class Failure(NamedTuple):
     """One thing that went wrong. `stderr` is everything the tool printed, whole."""
 
     label: str
@@ -27,6 +25,8 @@ class Failure:
         if self.where:
             lines.append(f"  declared at {self.where}")
         if self.command:
+            import shlex
+
             lines.append(f"  command: {shlex.join(self.command)}")
         if self.status is not None:
             lines.append(f"  exit status: {self.status}{_signal_name(self.status)}")

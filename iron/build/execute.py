@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, NoReturn
 
-from . import budget
-from .environ import for_launcher, scrubbed
+from . import budget, steps
+from .environ import WITHIN, for_launcher, scrubbed
 from .errors import Cancelled
 from .progress import Progress
 
@@ -95,7 +95,7 @@ class Commands:
 
         printed = os.path.join(directory, "output.txt")
         command = [*launcher, *(_respond(argv, directory) if response_file else argv)]
-        environment = scrubbed(argv[0], directory, declared)
+        environment = {**scrubbed(argv[0], directory, declared), WITHIN: steps.words()}
         if launcher:
             environment.update(for_launcher(environment))
         started = time.perf_counter()

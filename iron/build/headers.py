@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from .atomic import write_beside
-from .digests import Stamp, View, digest, digest_bytes, read_file, settled, stamp_of
+from .digests import Stamp, View, digest, digest_bytes, path_stamp, read_file, settled
 from .scan import Directive, parse
 
 # Seconds for which an edit of a system header in place may go unseen by a process at work.
@@ -38,6 +38,8 @@ class Table:
         self.starts: dict[str, list[str]] = {}  # name: the files it may mean
         self.directories: set[str] = set(roots)
         self.stamps: dict[str, Stamp | None] = {}
+        self._listed: dict[str, frozenset[str]] = {}  # directory: names in it
+        self._reached: dict[frozenset[str], frozenset[str]] = {}
         self.looked = 0.0
 
     def digest(self, names: Iterable[str]) -> str:
@@ -47,13 +49,20 @@ class Table:
     def name(self, name: str) -> str:
         known = self.names.get(name)
         if known is None:
-            files = sorted((self._shown(path), path) for path in self.closure([name]))
+            files = sorted((self._shown(path), path) for path in self._reach([name]))
             known = digest(*(f"{shown}\0{self.contents[path]}" for shown, path in files))
             self.names[name] = known
         return known
 
-    def closure(self, names: Iterable[str]) -> set[str]:
+    def closure(self, names: Iterable[str]) -> frozenset[str]:
         """Every file that the names may read, by its path below a root."""
+        asked = frozenset(names)
+        known = self._reached.get(asked)
+        if known is None:
+            known = self._reached[asked] = frozenset(self._reach(asked))
+        return known
+
+    def _reach(self, names: Iterable[str]) -> set[str]:
         found: set[str] = set()
         todo: list[str] = []
         for name in (_ALWAYS, *names):
@@ -76,6 +85,8 @@ class Table:
     def _includes(self, path: str) -> list[str]:
         known = self.edges.get(path)
         if known is None:
+            import hashlib  # noqa: F401 - hundreds of headers: worth loading; see digests.py
+
             stamp, data = read_file(path)
             parsed = parse(data)
             self.contents[path], self.stamps[path] = digest_bytes(data), stamp
@@ -87,18 +98,34 @@ class Table:
         return known
 
     def _resolve(self, directive: Directive, here: str) -> list[str]:
-        if os.path.isabs(directive.name):
+        if directive.name.startswith("/"):
             return []
         places = (here, *self.roots) if directive.form == '"' and here else self.roots
+        above, _, name = directive.name.rpartition("/")
+        plain = "." not in above and "//" not in above
         out = []
         for place in places:
-            path = os.path.normpath(f"{place}/{directive.name}")
-            self._watch(os.path.dirname(path))
-            if os.path.isfile(path):
-                out.append(path)
-                if not directive.everywhere:
-                    break
+            directory = f"{place}/{above}" if above else place
+            if not plain:
+                directory = os.path.normpath(directory)
+            if name in self._names(directory):
+                path = f"{directory}/{name}"
+                if os.path.isfile(path):
+                    out.append(path)
+                    if not directive.everywhere:
+                        break
         return out
+
+    def _names(self, directory: str) -> frozenset[str]:
+        """What lies in a directory, looked at once; its stamp tells whether that still holds."""
+        if directory not in self._listed:
+            try:
+                self._listed[directory] = frozenset(os.listdir(directory))
+                self.directories.add(directory)
+            except OSError:
+                self._listed[directory] = frozenset()
+                self._watch(os.path.dirname(directory))
+        return self._listed[directory]
 
     def _watch(self, directory: str) -> None:
         while directory not in self.directories:
@@ -114,7 +141,7 @@ class Table:
         now = time.monotonic()
         thorough = now - self.looked > PATIENCE
         for path in [*self.directories, *(self.contents if thorough else ())]:
-            stamp = _stamp(path)
+            stamp = path_stamp(path)
             if self.stamps.setdefault(path, stamp) != stamp:
                 return False
             if path in self.directories:
@@ -147,7 +174,7 @@ class Table:
         paths = [*files, *sorted(directories)]
         for path in paths:
             if path not in self.stamps:
-                self.stamps[path] = _stamp(path)
+                self.stamps[path] = path_stamp(path)
         return digest(repr([self.stamps[path] for path in paths]))
 
     @classmethod
@@ -173,13 +200,6 @@ class Table:
                 table.names[name], table.starts[name] = rest[0], listed
         table.looked = time.monotonic()
         return table
-
-
-def _stamp(path: str) -> Stamp | None:
-    try:
-        return stamp_of(os.stat(path))
-    except OSError:
-        return None
 
 
 class Headers:

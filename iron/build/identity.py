@@ -9,7 +9,7 @@ stat, and is void as soon as one differs.
 from __future__ import annotations
 
 import os
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -61,6 +61,7 @@ class ProgramTool:
 
     @property
     def name(self) -> str:
+        """The file name of the program."""
         return os.path.basename(self.program)
 
     @cached_property
@@ -69,6 +70,7 @@ class ProgramTool:
         return find_program(self.program)
 
     def identity(self) -> str:
+        """Digest of the program, of the programs it runs, its libraries and `identity_extra`."""
         return self.facts().identity
 
     def facts(self, memo_directory: str | None = None) -> Facts:
@@ -147,6 +149,7 @@ class FunctionTool:
 
     @property
     def name(self) -> str:
+        """What messages call it."""
         return self._name
 
     @cached_property
@@ -157,6 +160,7 @@ class FunctionTool:
         )
 
     def identity(self) -> str:
+        """Digest of the function's name and the modules' sources."""
         return self._identity
 
 
@@ -294,12 +298,12 @@ def _module_files(module: str) -> list[tuple[str, str]]:
 
 
 # One examination at a time: two threads would hash the same hundreds of megabytes.
-_examining = threading.Lock()
+_examining = allocate_lock()
 
 
 def _after_fork() -> None:
     global _examining
-    _examining = threading.Lock()
+    _examining = allocate_lock()
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -12,7 +12,8 @@ the bytes of direct inputs: a constructive trace. Without references they are on
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from .cover import AnswerMemo, Cover, Reads, moving_flags, scan_cover
 from .decisions import Decisions, Parts
@@ -24,9 +25,12 @@ from .recipe import Input, Recipe, Ref, Text, Tool
 from .scan import Parses, Source
 from .shadow import Shadows
 from .store import Store
+from .traces import Name, Recording, System, Trace, Traces, name_of
 
 # Goes up whenever the meaning of a key or of a stored result changes.
 FORMAT = "iron 2"
+
+_NAMELESS: Name = ("", "", (), ())
 
 Ask = Callable[["Keys", Recipe, list[Source]], "Reads | None"]
 
@@ -42,6 +46,15 @@ class Memory:
         self.answers = AnswerMemo(store.side("asked"))
         self.headers = Headers(store.side("headers"))
         self.decisions = Decisions(store.side("decisions"))
+        self.traces = Traces()
+
+
+class Covered(NamedTuple):
+    """A cover, and what was looked at for it."""
+
+    cover: Cover
+    view: Recording
+    system: System | None
 
 
 class Unknown(Exception):
@@ -60,9 +73,12 @@ class Keys:
         self.view = view or View(memory.digests)
         self._ask = ask
         self._leaf: dict[Recipe, str] = {}
-        self._covers: dict[Recipe, Cover] = {}
+        self._covers: dict[Recipe, Covered] = {}
         self._tools: dict[object, tuple[Tool, str]] = {}
         self._tables: dict[tuple[str, ...], Table] = {}
+        self._systems: dict[System, bool] = {}
+        # The traces that this request has found true, or made.
+        self.traces: dict[Name, Trace] = {}
 
     def again(self) -> Keys:
         """The same request, looking at the file system anew."""
@@ -93,8 +109,63 @@ class Keys:
         generated source which is not there yet, and for whatever uses its result."""
         known = self._leaf.get(recipe)
         if known is None:
-            known = self._leaf[recipe] = self._combine(recipe, self._leaf_part)
+            name = name_of(recipe)
+            trace = self.memory.traces.get(name)
+            if name is not None and trace is not None and self._holds(recipe, trace):
+                known = trace.key
+                self.traces[name] = trace
+            else:
+                known = self._combine(recipe, self._leaf_part)
+                if name is not None:
+                    self._remember(name, recipe, known)
+            self._leaf[recipe] = known
         return known
+
+    def _holds(self, recipe: Recipe, trace: Trace) -> bool:
+        if self.tool(recipe.tool) != trace.tool or not trace.holds(self.view):
+            return False
+        system = trace.system
+        if system is not None:
+            same = self._systems.get(system)
+            if same is None:
+                same = self._own(system.roots, system.names)[0] == system.digest
+                self._systems[system] = same
+            if not same:
+                return False
+        self.view.stamps.update(trace.places)
+        return True
+
+    def _remember(self, name: Name, recipe: Recipe, key: str) -> None:
+        covered = self._covered(recipe) if recipe.scan else None
+        files = dict.fromkeys(name[2])
+        for path in files:
+            files[path] = self.view.look(path)
+        tool = self.tool(recipe.tool)
+        if covered is None:
+            trace = Trace(key, tool, tuple(files.items()), (), (), None)
+        elif covered.cover.answered:
+            files.update(covered.view.looked_at())
+            places, memos = covered.view.stamps.items(), covered.view.placed.items()
+            trace = Trace(
+                key, tool, tuple(files.items()), tuple(places), tuple(memos), covered.system
+            )
+        else:
+            return
+        self.traces[name] = trace
+        self.memory.traces.put(name, trace)
+
+    def looked_at(self, recipe: Recipe) -> set[str]:
+        """Every path that the leaf key depends on, whether there is a file or not."""
+        trace = self.traces.get(name_of(recipe) or _NAMELESS)
+        if trace is not None:
+            return {path for path, _ in trace.files}
+        paths = {item for item in recipe.inputs if isinstance(item, str)}
+        if recipe.scan:
+            paths.update(path for path, _ in self._covered(recipe).view.looked_at())
+        for item in recipe.inputs:
+            if isinstance(item, Ref):
+                paths |= self.looked_at(item.recipe)
+        return paths
 
     def content(self, recipe: Recipe) -> str:
         """From the bytes of the direct inputs, which exist by now: equal bytes that came by
@@ -161,32 +232,44 @@ class Keys:
 
     def cover(self, recipe: Recipe) -> Cover:
         """The files a scanned recipe may read. Raises Unknown if a source is not there yet."""
+        return self._covered(recipe).cover
+
+    def _covered(self, recipe: Recipe) -> Covered:
         known = self._covers.get(recipe)
         if known is None:
+            view, systems = Recording(self.view), list[System]()
             sources = [self._source(recipe, at, item) for at, item in enumerate(recipe.inputs)]
-            known = self._covers[recipe] = scan_cover(
+
+            def own(names: set[str]) -> tuple[str, Callable[[], Iterable[str]]]:
+                roots = self.system_directories(recipe)
+                if not roots:
+                    return "", tuple
+                found, table = self._own(roots, names)
+                systems.append(System(roots, frozenset(names), found))
+                return found, lambda: table.closure(names)
+
+            cover = scan_cover(
                 recipe,
                 sources,
-                self.view,
+                view,
                 self.memory.parses,
-                self._shadows(recipe),
+                self._shadows(recipe, view),
                 self.action(recipe),
                 self.memory.answers,
                 lambda: self._ask(self, recipe, sources),
-                lambda names: self._own_headers(recipe, names),
+                own,
             )
+            self.view.stamps.update(view.stamps)
+            known = Covered(cover, view, systems[0] if systems else None)
+            self._covers[recipe] = known
         return known
 
-    def _own_headers(self, recipe: Recipe, names: set[str]) -> tuple[str, Callable[[], set[str]]]:
-        """What names that only the compiler finds may read: a digest, and the files."""
-        roots = self.system_directories(recipe)
-        if not roots:
-            return "", set
+    def _own(self, roots: tuple[str, ...], names: Iterable[str]) -> tuple[str, Table]:
+        """The digest of what names may read that only the compiler finds, and the table of it."""
         table = self._tables.get(roots)
         if table is None:
             table = self._tables[roots] = self.memory.headers.table(roots, self.view)
-        found = self.memory.headers.digest(table, names, self.view)
-        return found, lambda: table.closure(names)
+        return self.memory.headers.digest(table, names, self.view), table
 
     def system_directories(self, recipe: Recipe) -> tuple[str, ...]:
         """Where the recipe's compiler has headers of its own."""
@@ -196,12 +279,12 @@ class Keys:
             moving_flags(recipe), self.tool(recipe.tool), self.store.side("tools")
         )
 
-    def _shadows(self, recipe: Recipe) -> list[str]:
+    def _shadows(self, recipe: Recipe, view: View) -> list[str]:
         if not recipe.include_dirs:
             return []
         system = self.system_directories(recipe)
-        found = self.memory.shadows.files(recipe.include_dirs, system, self.view.stamps)
-        return [path for path in found if self.view.look(path) is not None]
+        found = self.memory.shadows.files(recipe.include_dirs, system, view.stamps)
+        return [path for path in found if view.look(path) is not None]
 
     def _source(self, recipe: Recipe, position: int, item: Input) -> Source:
         path = self.input_path(recipe, position)

@@ -61,24 +61,30 @@ class Lease:
 
     def _open(self) -> tuple[str, int]:
         os.makedirs(self._directory, exist_ok=True)
-        path = f"{self._directory}/{os.getpid()}.{os.urandom(4).hex()}"
-        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        fd = os.open(path, flags, 0o644)
-        _hold(fd)
+        while True:
+            path = f"{self._directory}/{os.getpid()}.{os.urandom(4).hex()}"
+            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+            fd = os.open(path, flags, 0o644)
+            if _hold(fd) and os.path.exists(path):
+                break
+            os.close(fd)  # before we held it, it was taken for a dead one's
         weakref.finalize(self, _end, path, fd, os.getpid())
         return path, fd
 
 
-def _hold(fd: int) -> None:
-    """Whoever looks whether we live holds the lock himself for a moment."""
+def _hold(fd: int) -> bool:
+    """Whether it is ours now. Whoever looks whether we live holds the lock himself for a moment,
+    and, where we do not, takes the file away."""
     for _ in range(50):
         try:
             fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            return
         except BlockingIOError:
             time.sleep(0.001)
         except OSError:
-            return
+            return True  # no locks here
+        else:
+            return True
+    return False
 
 
 def _end(path: str, fd: int, owner: int) -> None:
@@ -105,20 +111,22 @@ def living(directory: str) -> list[str]:
             with contextlib.suppress(OSError):
                 if _alive(entry.path):
                     found.append(entry.path)
-                else:
-                    os.unlink(entry.path)
     return found
 
 
 def _alive(path: str) -> bool:
+    """Whether somebody holds it. If not, it is removed while we do: whoever is about to hold it
+    sees that when he does."""
     fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.unlink(path)
     except BlockingIOError:
         return True
+    except FileNotFoundError:  # by another who looks
+        return False
     except OSError:
         return time.time() - os.fstat(fd).st_mtime < _PATIENCE
     finally:
         os.close(fd)
-    # It is made before it is locked: one that is only just there is about to be.
-    return time.time() - os.stat(path).st_mtime < 1.0 and os.stat(path).st_size == 0
+    return False

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from itertools import chain
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from .store import Store
 
 # Everything in the environment that decides where the store is.
@@ -25,6 +27,13 @@ def store_root() -> Path:
     The first of these that can be written is taken; then a directory of this user below the
     temporary directory. Passing over one that was asked for warns once per process.
     """
+    from pathlib import Path  # not needed for a hit
+
+    return Path(root())
+
+
+def root() -> str:
+    """As `store_root`."""
     return _choose(_candidates())[0]
 
 
@@ -37,19 +46,19 @@ def open_store(named: str | Path | None = None) -> Store:
     from .shared import SharedDirectory
     from .store import Store
 
-    first = [] if named is None else [Path(os.path.abspath(named))]
-    root, readable = _choose((*first, *_candidates()))
-    shared = [SharedDirectory(str(path), writable=False) for path in readable]
+    first = [] if named is None else [os.path.abspath(named)]
+    chosen, readable = _choose(chain(first, _candidates()))
+    shared = [SharedDirectory(path, writable=False) for path in readable]
     if beside := os.environ.get("IRON_STORE_SHARED"):
         beside = os.path.abspath(beside)
         shared.append(SharedDirectory(beside, writable=os.access(beside, os.W_OK)))
-    return Store(root, [place for place in shared if place.root != str(root)])
+    return Store(chosen, [place for place in shared if place.root != chosen])
 
 
-def _choose(candidates: Iterable[Path]) -> tuple[Path, list[Path]]:
+def _choose(candidates: Iterable[str]) -> tuple[str, list[str]]:
     """The first directory that can be written, and those before it that can be read."""
     problems: list[str] = []
-    readable: list[Path] = []
+    readable: list[str] = []
     for candidate in candidates:
         problem = _unusable(candidate)
         if problem is None:
@@ -62,24 +71,24 @@ def _choose(candidates: Iterable[Path]) -> tuple[Path, list[Path]]:
     raise OSError(f"no directory for results can be written: {'; '.join(problems)}")
 
 
-def _candidates() -> Iterator[Path]:
+def _candidates() -> Iterator[str]:
     if named := os.environ.get("IRON_STORE"):
-        yield Path(os.path.abspath(named))
+        yield os.path.abspath(named)
     if cache_home := os.environ.get("NPU_CACHE_HOME"):
-        yield Path(os.path.abspath(cache_home)) / "iron"
+        yield f"{os.path.abspath(cache_home)}/iron"
     xdg = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(xdg):  # the XDG base directory specification: a relative one is ignored
-        yield Path(xdg) / "iron"
+        yield f"{xdg}/iron"
     else:
         home = os.path.expanduser("~")
         if os.path.isabs(home):
-            yield Path(home) / ".cache" / "iron"
+            yield f"{home}/.cache/iron"
     import tempfile
 
-    yield Path(tempfile.gettempdir()) / f"iron-{os.getuid()}"
+    yield f"{tempfile.gettempdir()}/iron-{os.getuid()}"
 
 
-def _unusable(directory: Path) -> str | None:
+def _unusable(directory: str) -> str | None:
     """Why results cannot be kept there, or None. Makes the directory."""
     try:
         os.makedirs(directory, mode=0o755, exist_ok=True)
@@ -87,7 +96,10 @@ def _unusable(directory: Path) -> str | None:
         return f"{directory}: {error.strerror}"
     if not os.access(directory, os.W_OK | os.X_OK):
         return f"{directory} cannot be written"
-    if directory.name == f"iron-{os.getuid()}" and os.stat(directory).st_uid != os.getuid():
+    if (
+        os.path.basename(directory) == f"iron-{os.getuid()}"
+        and os.stat(directory).st_uid != os.getuid()
+    ):
         return f"{directory} belongs to another user"
     return None
 

@@ -2,6 +2,10 @@
 
 `flock` belongs to an open file: two threads that open the lock file exclude each other as two
 processes do. A forked child must not keep its parent's locks alive, so it closes them.
+
+The file of a lock says who holds it, what for, and which locks its holder asks for meanwhile:
+`steps` follows that from file to file. Nothing is decided by it alone, since a dead holder's words
+stay until the next one comes.
 """
 
 from __future__ import annotations
@@ -12,6 +16,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
 from .errors import Cancelled
 
@@ -53,6 +58,92 @@ def releasing(fd: int) -> Callable[[], None]:
     return release
 
 
+class Ask(NamedTuple):
+    """Something that the holder of a lock needs before he gives it up."""
+
+    number: str  # another one each time
+    name: str  # of the lock
+    what: str
+
+
+class Holder(NamedTuple):
+    """What the file of a lock says of who holds it."""
+
+    token: str  # another one each time
+    who: str
+    what: str
+    asks: tuple[Ask, ...]
+
+
+class Held(NamedTuple):
+    """A lock that is held by whoever wrote the token into its file."""
+
+    path: str
+    token: str
+
+    def asks(self, name: str, what: str) -> Callable[[], None]:
+        """Say in the file that the lock of that name is needed meanwhile; call the answer once
+        it is not. Only told to others: where it cannot be written it is left out."""
+        number = os.urandom(6).hex()
+        self._say("asks", number, name, what)
+        return lambda: self._say("ends", number)
+
+    def _say(self, *words: str) -> None:
+        # By name, not by the open file: a forked child of the holder has closed that one.
+        with contextlib.suppress(OSError):
+            fd = os.open(self.path, os.O_WRONLY | os.O_APPEND | _AS_IT_IS)
+            try:
+                os.write(fd, _line(self.token, *words))
+            finally:
+                os.close(fd)
+
+
+def _line(*words: str) -> bytes:
+    plain = (" ".join(word.split()) for word in words)
+    return ("\t".join(plain) + "\n").encode("utf-8", "surrogateescape")
+
+
+def holder(path: str) -> Holder | None:
+    """Who holds a lock, or held it last."""
+    try:
+        fd = os.open(path, os.O_RDONLY | _AS_IT_IS)
+    except OSError:
+        return None
+    with open(fd, encoding="utf-8", errors="surrogateescape") as stream:
+        return _read(stream.read())
+
+
+def _read(text: str) -> Holder | None:
+    first, *rows = (line.split("\t") for line in text.split("\n")[:-1] or [""])
+    if len(first) != 3:
+        return None
+    token, who, what = first
+    asks: dict[str, Ask] = {}
+    for row in rows:
+        if row[:2] == [token, "asks"] and len(row) == 5:
+            asks[row[2]] = Ask(*row[2:])
+        elif row[:2] == [token, "ends"] and len(row) == 3:
+            asks.pop(row[2], None)
+    return Holder(token, who, what, tuple(asks.values()))
+
+
+def is_free(path: str) -> bool:
+    """Whether nobody holds a lock at this moment, whatever its file says."""
+    try:
+        fd = os.open(path, os.O_RDONLY | _AS_IT_IS)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+    return True
+
+
 def _never() -> bool:
     return False
 
@@ -63,10 +154,12 @@ def exclusive(
     name: str,
     cancelled: Callable[[], bool] = _never,
     waiting: Callable[[str], None] | None = None,
-) -> Iterator[None]:
+    what: str = "",
+) -> Iterator[Held]:
     """Hold the lock of that name. While another holds it, `waiting` is told who, once.
 
-    Raises Cancelled as soon as `cancelled()`.
+    Raises Cancelled as soon as `cancelled()`, and what that raises. `what` tells others what the
+    lock is held for.
     """
     os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, name)
@@ -74,7 +167,11 @@ def exclusive(
     owner = os.getpid()
     _held.add(fd)
     try:
-        yield
+        token = os.urandom(6).hex()
+        with contextlib.suppress(OSError):
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, _line(token, _name(), what), 0)
+        yield Held(path, token)
     finally:
         if os.getpid() == owner:  # a child forked meanwhile has closed its copy
             with contextlib.suppress(OSError):
@@ -95,8 +192,6 @@ def _acquire(
             # The previous holder unlinks the file: whoever waited on it has locked nothing.
             with contextlib.suppress(FileNotFoundError):
                 if os.path.samestat(os.fstat(fd), os.stat(path)):
-                    with contextlib.suppress(OSError):
-                        os.pwrite(fd, _name().ljust(80).encode(), 0)
                     return fd
         except BaseException:
             os.close(fd)
@@ -116,8 +211,8 @@ def _wait(fd: int, cancelled: Callable[[], bool], waiting: Callable[[str], None]
             return
         except BlockingIOError:
             if waiting is not None and pause > _LONGEST / 2:
-                holder = os.pread(fd, 80, 0).decode(errors="replace").strip()
-                waiting(holder or "another process")
+                found = _read(os.pread(fd, 2000, 0).decode(errors="replace"))
+                waiting(found.who if found else "another process")
                 waiting = None
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST)

@@ -8,13 +8,13 @@ key does not cover, and no input was written meanwhile.
 
 from __future__ import annotations
 
+import errno
 import os
-import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import NoReturn
 
-from . import account, depfile, log
+from . import account, depfile, log, steps
 from .cover import Reads, extras, split_reads
 from .entry import Entry
 from .environ import launcher
@@ -28,8 +28,8 @@ from .store import PASSING, Store
 
 # An output of one of these kinds is never empty; others (listings, logs) may be.
 _NEVER_EMPTY = (".o", ".a", ".so", ".elf", ".ll", ".bc", ".mlir", ".bin", ".xclbin", ".pdi")
-
-_thread = threading.local()
+# How often given contents are put into a store that answers as PASSING says.
+TRIES = 5
 
 
 def ensure(keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
@@ -44,7 +44,7 @@ def ensure(keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
     if entry is not None:
         account.hit(keys, recipe, entry, "same content")
     else:
-        with _building(key, recipe), store.lock(key, commands.given_up, _waiter(recipe, commands)):
+        with steps.making(store, key, recipe, commands.given_up, _waiter(recipe, commands)):
             entry = store.get(key)
             if entry is not None:
                 account.hit(keys, recipe, entry, "made by another")
@@ -66,40 +66,6 @@ def _waiter(recipe: Recipe, commands: Commands) -> Callable[[str], None]:
         logging.getLogger("iron.build").info("iron: %s", text)
 
     return waiting
-
-
-Step = tuple[str, str]  # its key, and what people call it
-
-
-def steps_inside() -> tuple[Step, ...]:
-    """The steps that this thread is in the middle of, the outermost first."""
-    return tuple(_thread.__dict__.get("stack", ()))
-
-
-@contextmanager
-def inside(steps: tuple[Step, ...]) -> Iterator[None]:
-    """This thread works for a walk that these steps have asked for."""
-    before = _thread.__dict__.get("stack", [])
-    _thread.stack = list(steps)
-    try:
-        yield
-    finally:
-        _thread.stack = before
-
-
-@contextmanager
-def _building(key: str, recipe: Recipe) -> Iterator[None]:
-    """A step that asks for its own result would wait for itself."""
-    stack: list[Step] = _thread.__dict__.setdefault("stack", [])
-    keys = [known for known, _ in stack]
-    if key in keys:
-        chain = [name for _, name in stack[keys.index(key) :]] + [recipe.describe()]
-        raise _error(recipe, f"making this result asks for this very result: {' -> '.join(chain)}")
-    stack.append((key, recipe.describe()))
-    try:
-        yield
-    finally:
-        stack.pop()
 
 
 def _perform(keys: Keys, recipe: Recipe, key: str, commands: Commands) -> Entry:
@@ -173,20 +139,31 @@ def put_files(store: Store, kind: str, key: str, files: dict[str, str] | dict[st
         for name, content in files.items()
     }
     wanted = {name: digest_bytes(content) for name, content in data.items()}
-    present = _holding(store, key, wanted)
-    if present is None:
-        with store.lock(key), store.scratch(key) as scratch:
-            present = _holding(store, key, wanted)
-            if present is not None:
-                return present  # somebody else's, put there while we waited: it may be in use
-            out = f"{scratch}/out"
-            os.mkdir(out)
-            for name, content in data.items():
-                os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
-                with open(f"{out}/{name}", "wb") as stream:
-                    stream.write(content)
-            present = store.replace(key, out, kind, tuple(data))
-    return present
+    for left in reversed(range(TRIES)):
+        present = _holding(store, key, wanted)
+        try:
+            return present or _put(store, kind, key, data, wanted)
+        except OSError as problem:
+            # EEXIST: what makedirs says when its look at what is there has failed.
+            if problem.errno not in (*PASSING, errno.EEXIST) or not left:
+                raise
+    raise AssertionError  # the last try returns or raises
+
+
+def _put(
+    store: Store, kind: str, key: str, data: dict[str, bytes], wanted: dict[str, str]
+) -> Entry:
+    with store.lock(key), store.scratch(key) as scratch:
+        present = _holding(store, key, wanted)
+        if present is not None:
+            return present  # somebody else's, put there while we waited: it may be in use
+        out = f"{scratch}/out"
+        os.mkdir(out)
+        for name, content in data.items():
+            os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
+            with open(f"{out}/{name}", "wb") as stream:
+                stream.write(content)
+        return store.replace(key, out, kind, tuple(data))
 
 
 def _holding(store: Store, key: str, wanted: dict[str, str]) -> Entry | None:

@@ -10,25 +10,38 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from functools import cache
 from typing import NamedTuple
 
 from .digests import View, digest_bytes
 from .errors import InputChanged
 from .memo import Memo
 
-_GAP = rb"(?:[ \t\f\v]|/\*(?:[^*\n]|\*(?!/))*\*/)*"
-_DIRECTIVE = re.compile(
-    rb"^" + _GAP + rb"(?:\#|%:|\?\?=)" + _GAP + rb"(include_next|include|import|embed)\b" + _GAP +
-    rb'(?:"([^"\n]+)"|<([^>\n]+)>|([A-Za-z_][^\n]*))',
-    re.MULTILINE,
-)  # fmt: skip
-_QUERY = re.compile(
-    rb'__has_(include_next|include|embed)\s*\(\s*(?:"([^"\n]+)"|<([^>\n]+)>|([A-Za-z_]\w*))'
-)
-_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
-_INCBIN = re.compile(rb'\.incbin\b(?:\s+\\?"([^"\\\n]+)\\?")?')
-_SPLICE = re.compile(rb"(?:\\|\?\?/)[ \t]*\r?\n")
+# One of these is in every directive. Looking for them is many times faster than trying every line.
+_WORDS = (b"include", b"import", b"embed")
+
+
+@cache
+def _pattern(name: str) -> re.Pattern[bytes]:
+    """By name, compiled when a text needs it: most need none."""
+    gap = rb"(?:[ \t\f\v]|/\*(?:[^*\n]|\*(?!/))*\*/)*"
+    if name == "directive":
+        return re.compile(
+            gap + rb"(?:\#|%:|\?\?=)" + gap + rb"(include_next|include|import|embed)\b" + gap +
+            rb'(?:"([^"\n]+)"|<([^>\n]+)>|([A-Za-z_][^\n]*))'
+        )  # fmt: skip
+    if name == "query":
+        return re.compile(
+            rb"__has_(include_next|include|embed)\s*\(\s*"
+            rb'(?:"([^"\n]+)"|<([^>\n]+)>|([A-Za-z_]\w*))'
+        )
+    if name == "splice":
+        return re.compile(rb"\\[ \t]*\r?\n")
+    if name == "trigraph splice":
+        return re.compile(rb"\?\?/[ \t]*\r?\n")
+    if name == "comment":
+        return re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
+    return re.compile(rb'\.incbin\b(?:\s+\\?"([^"\\\n]+)\\?")?')
 
 
 class Directive(NamedTuple):
@@ -49,26 +62,55 @@ class Parsed(NamedTuple):
 
 
 def parse(data: bytes) -> Parsed:
-    text = _SPLICE.sub(b"", data) if b"\\" in data or b"??/" in data else data
-    found = []
-    for pattern in (_DIRECTIVE, _QUERY):
-        if pattern is _QUERY and b"__has_" not in text:
-            continue
-        for what, quoted, angled, macro in pattern.findall(text):
-            form, name = ('"', quoted) if quoted else ("<", angled) if angled else ("?", macro)
-            found.append(
-                Directive(
-                    form, os.fsdecode(name.strip()), what == b"include_next", what != b"embed"
-                )
-            )
-    return Parsed(tuple(found), b"__TIMESTAMP__" in data, _incbin(text))
+    text = _pattern("trigraph splice").sub(b"", data) if b"??/" in data else data
+    text = _pattern("splice").sub(b"", text) if b"\\" in text else text
+    found = _directives(text)
+    if b"__has_" in text:
+        found += _pattern("query").findall(text)
+    directives = []
+    for what, quoted, angled, macro in found:
+        form, name = ('"', quoted) if quoted else ("<", angled) if angled else ("?", macro)
+        everywhere, parsed = what == b"include_next", what != b"embed"
+        directives.append(Directive(form, os.fsdecode(name.strip()), everywhere, parsed))
+    return Parsed(tuple(directives), b"__TIMESTAMP__" in data, _incbin(text))
+
+
+def _directives(text: bytes) -> list[tuple[bytes, ...]]:
+    """The groups of every line that is a directive, in order."""
+    starts: set[int] = set()
+    for word in _WORDS:
+        at = text.find(word)
+        while at >= 0:
+            starts.add(text.rfind(b"\n", 0, at) + 1)
+            at = text.find(word, at + len(word))
+    found: list[tuple[bytes, ...]] = []
+    for start in sorted(starts):
+        usual = _usual(text, start)
+        if usual:
+            found.append(usual)
+        elif line := _pattern("directive").match(text, start):
+            found.append(line.groups(b""))
+    return found
+
+
+def _usual(text: bytes, start: int) -> tuple[bytes, ...] | None:
+    """The groups of `#include "name"` or `#include <name>`, as nearly all lines are."""
+    for begin, close in ((b'#include "', b'"'), (b"#include <", b">")):
+        if text.startswith(begin, start):
+            first = start + len(begin)
+            last = text.find(close, first)
+            name = text[first:last] if last > first else b"\n"
+            quoted = close == b'"'
+            if b"\n" not in name:
+                return (b"include", name, b"", b"") if quoted else (b"include", b"", name, b"")
+    return None
 
 
 def _incbin(text: bytes) -> tuple[str, ...]:
     if b".incbin" not in text:
         return ()
-    rest = _COMMENT.sub(b" ", text)
-    return tuple(os.fsdecode(name) for name in _INCBIN.findall(rest))
+    rest = _pattern("comment").sub(b" ", text)
+    return tuple(os.fsdecode(name) for name in _pattern("incbin").findall(rest))
 
 
 class FoundFile(NamedTuple):
@@ -79,16 +121,16 @@ class FoundFile(NamedTuple):
     digest: str
 
 
-@dataclass
 class Closure:
     """The files reachable from some sources, in the order reached; sources come first."""
 
-    files: list[FoundFile] = field(default_factory=list)
-    resolved: list[int] = field(default_factory=list)  # per directive: what it may find, then -1
-    opaque: list[tuple[str, str]] = field(default_factory=list)  # (path, macro)
-    tells_time: list[str] = field(default_factory=list)
-    unknown_incbin: list[str] = field(default_factory=list)
-    outside: set[str] = field(default_factory=set)  # names that only the compiler may find
+    def __init__(self) -> None:
+        self.files: list[FoundFile] = []
+        self.resolved: list[int] = []  # per directive: what it may find, then -1
+        self.opaque: list[tuple[str, str]] = []  # (path, macro)
+        self.tells_time: list[str] = []
+        self.unknown_incbin: list[str] = []
+        self.outside: set[str] = set()  # names that only the compiler may find
 
     def paths(self) -> list[str]:
         return [file.path for file in self.files]
@@ -132,8 +174,12 @@ def closure(
     sources: Sequence[Source],
     directories: Sequence[str],
     show: Callable[[str], str],
+    forced: Sequence[str] = (),
 ) -> Closure:
     """Follow every directive. Names found in no directory belong to the tool (system headers).
+
+    `forced` are names included before the first line (`-include`). They are looked for in the
+    working directory first, where a command of ours has nothing, then like quoted ones.
 
     Raises InputChanged if a file is being rewritten while it is read.
     """
@@ -152,8 +198,18 @@ def closure(
                 todo.append(source)
         return at
 
+    def follow(directive: Directive, here: Sequence[str]) -> None:
+        candidates = _candidates(view, directive, here, directories)
+        if not candidates or directive.everywhere:
+            out.outside.add(directive.name)
+        for found in candidates:
+            out.resolved.append(add(_file(view, found, show), directive.parse))
+        out.resolved.append(-1)
+
     for source in sources:
         add(source, True)
+    for name in forced:
+        follow(Directive('"', name, False, True), ())
     position = 0
     while position < len(todo):
         current = todo[position]
@@ -176,12 +232,7 @@ def closure(
             if directive.form == "?":
                 out.opaque.append((current.path, directive.name))
                 continue
-            candidates = _candidates(view, directive, here, directories)
-            if not candidates or directive.everywhere:
-                out.outside.add(directive.name)
-            for found in candidates:
-                out.resolved.append(add(_file(view, found, show), directive.parse))
-            out.resolved.append(-1)
+            follow(directive, here)
     return out
 
 

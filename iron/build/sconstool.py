@@ -15,20 +15,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import engine, nodes
+from . import engine, targets
 from .recipe import Recipe
 from .session import Session, default_session
 
 
 def generate(env: Any, session: Session | None = None, **_: Any) -> None:
     """Set the variables and the builder; a session given to the environment already is kept."""
+    engine.spare_collector()
     if session is not None or "IRON_SESSION" not in env:
         env["IRON_SESSION"] = session or default_session()
     if "IRON_DECLARED" not in env:
-        env["IRON_DECLARED"] = nodes.Declared()
+        env["IRON_DECLARED"] = targets.Declared()
     env.AddMethod(_compile_commands, "CompileCommands")
     env["BUILDERS"]["Recipe"] = engine.Builder(
-        action=EnvironmentAction(), emitter=nodes.named_targets, name="Recipe"
+        action=EnvironmentAction(), emitter=targets.named_targets, name="Recipe"
     )
 
 
@@ -51,7 +52,7 @@ def _compile_commands(env: Any, target: str = "compile_commands.json") -> Any:
     return env.AlwaysBuild(made)
 
 
-class EnvironmentAction(nodes.RecipeAction):
+class EnvironmentAction(targets.RecipeAction):
     """A RecipeAction that finds session and recipe in the construction environment."""
 
     def __init__(self) -> None:

@@ -10,7 +10,6 @@ import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from . import account, log
@@ -22,8 +21,9 @@ from .environ import job_count
 from .errors import BuildError, Failure, InputChanged
 from .forks import IMPORTING
 from .keys import Keys, Memory, Unknown
-from .locate import open_store, store_root
+from .locate import open_store, root
 from .recipe import Recipe, Ref
+from .result import Result
 from .scan import Source
 from .store import PASSING, Store
 from .watch import Watch
@@ -37,23 +37,6 @@ if TYPE_CHECKING:
 ATTEMPTS = 5
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class Result:
-    """A finished result: read-only files below `directory`."""
-
-    key: str
-    directory: str
-    outputs: tuple[str, ...]
-    watch: Watch | None = field(default=None, compare=False, repr=False)
-
-    def path(self, output: str | None = None) -> str:
-        """The path of an output, by default of the first."""
-        name = self.outputs[0] if output is None else output
-        if name not in self.outputs:
-            raise KeyError(f"no output {name!r}; there is {', '.join(self.outputs)}")
-        return f"{self.directory}/{name}"
 
 
 class Session:
@@ -82,7 +65,7 @@ class Session:
         """The results if all are there, else None; runs no command that makes anything."""
 
         def look(keys: Keys) -> list[Result] | None:
-            found = [self._have(keys, recipe) for recipe in recipes]
+            found = [self.have(keys, recipe) for recipe in recipes]
             if not all(found):
                 return None
             _tell_hits(keys, dict(zip(recipes, found, strict=True)))
@@ -190,6 +173,23 @@ class Session:
 
         return _result(make.put_files(self.store, kind, key, data))
 
+    def tell(
+        self,
+        kind: str,
+        key_parts: Sequence[str],
+        why: str,
+        *,
+        label: str,
+        names: Sequence[str] = (),
+        seconds: float = 0.0,
+    ) -> None:
+        """Put on record that something was made and, for a reason, not kept."""
+        key = _kept_key(kind, key_parts)
+        self._memory.decisions.add(
+            "run", Subject(kind, label, ""), key, why, seconds, "",
+            lambda: _told_parts(key_parts, names, str),
+        )  # fmt: skip
+
     def recall(
         self,
         kind: str,
@@ -237,7 +237,7 @@ class Session:
             raise _error(recipes, str(problem)) from problem
 
     def _build(self, keys: Keys, recipes: Sequence[Recipe]) -> list[Result]:
-        found = {recipe: self._have(keys, recipe) for recipe in recipes}
+        found = {recipe: self.have(keys, recipe) for recipe in recipes}
         _tell_hits(keys, found)
         missing = [recipe for recipe, entry in found.items() if entry is None]
         if missing:
@@ -250,13 +250,13 @@ class Session:
             found.update((recipe, self._made(keys, recipe)) for recipe in missing)
         return [_result(entry) for entry in (found[recipe] for recipe in recipes) if entry]
 
-    def _have(self, keys: Keys, recipe: Recipe) -> Entry | None:
+    def have(self, keys: Keys, recipe: Recipe) -> Entry | None:
         """In the store, under the key of its leaves or of its inputs' bytes."""
         entry = keys.result(recipe)
         if entry is not None:
             return entry
         upstream = [item.recipe for item in recipe.inputs if isinstance(item, Ref)]
-        if not upstream or not all(self._have(keys, up) for up in upstream):
+        if not upstream or not all(self.have(keys, up) for up in upstream):
             return None
         entry = self.store.get(keys.content(recipe))
         if entry is not None:
@@ -265,13 +265,13 @@ class Session:
         return entry
 
     def _made(self, keys: Keys, recipe: Recipe) -> Entry:
-        entry = self._have(keys, recipe)
+        entry = self.have(keys, recipe)
         if entry is None:  # somebody deletes results faster than we make them
             raise InputChanged(f"the result of {recipe.describe()} is gone again")
         return entry
 
     def _make(self, keys: Keys, recipe: Recipe, commands: Commands) -> Entry:
-        entry = self._have(keys, recipe)
+        entry = self.have(keys, recipe)
         if entry is not None:
             account.hit(keys, recipe, entry, "in the store")
             return entry
@@ -387,8 +387,8 @@ _default: dict[tuple[int, str, str], Session] = {}
 
 def default_session() -> Session:
     """The session of the store that the environment names: one per store and process."""
-    root = str(store_root())
-    name = os.getpid(), root, os.environ.get("IRON_STORE_SHARED", "")
+    chosen = root()
+    name = os.getpid(), chosen, os.environ.get("IRON_STORE_SHARED", "")
     known = _default.get(name)
     if known is None:
         known = _default.setdefault(name, Session())

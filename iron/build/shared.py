@@ -8,7 +8,6 @@ believed; whatever goes wrong with it is a miss.
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ class Shared(Protocol):
         """Whether there may be a result of that name: a cheap question."""
 
     def get(self, key: str, directory: str) -> Entry | None:
-        """Copy a result's files, checked, into a directory. `Entry.key` is the key it was
+        """Copy a result's files, checked, into a directory. ``Entry.key`` is the key it was
         built under, of which `key` may be another name."""
 
     def put(self, key: str, entry: Entry) -> None:
@@ -45,9 +44,11 @@ class SharedDirectory:
         return f"SharedDirectory({self._store.root!r}, writable={self.writable})"
 
     def has(self, key: str) -> bool:
+        """As `Shared.has`."""
         return os.path.lexists(self._store.directory(key))
 
     def get(self, key: str, directory: str) -> Entry | None:
+        """As `Shared.get`."""
         entry = self._store.get(key)
         if entry is None:
             return None
@@ -55,13 +56,13 @@ class SharedDirectory:
             target = f"{directory}/{name}"
             os.makedirs(os.path.dirname(target), exist_ok=True)
             try:
-                shutil.copyfile(entry.path(name), target)
-                shutil.copymode(entry.path(name), target)
+                _copy(entry.path(name), target)
             except FileNotFoundError:  # taken away meanwhile
                 return None
         return entry
 
     def put(self, key: str, entry: Entry) -> None:
+        """As `Shared.put`; nothing when it is not writable."""
         if not self.writable:
             return
         if self._store.get(entry.key) is None:
@@ -70,8 +71,14 @@ class SharedDirectory:
                 os.mkdir(out)
                 for name in entry.outputs:
                     os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
-                    shutil.copyfile(entry.path(name), f"{out}/{name}")
-                    shutil.copymode(entry.path(name), f"{out}/{name}")
+                    _copy(entry.path(name), f"{out}/{name}")
                 outputs = tuple(entry.outputs)
                 self._store.publish(entry.key, out, entry.kind, outputs, entry.notes)
         self._store.alias(key, entry.key)
+
+
+def _copy(source: str, target: str) -> None:
+    import shutil  # not needed for a hit
+
+    shutil.copyfile(source, target)
+    shutil.copymode(source, target)

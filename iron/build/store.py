@@ -7,7 +7,7 @@
     <root>/leases/      which results living processes use
     <root>/decisions/   what was built or found, and why
     <root>/failed/      work directories of failed commands, for people to look at
-    <root>/tools/, asked/, headers/, private/   memos, and caches that belong to tools
+    <root>/tools/, asked/, headers/, standing/, private/   memos, and caches that belong to tools
 
 Knows nothing of recipes and commands. Damage is a miss: one warning, and the next build of that
 key puts a good result in its place.
@@ -63,6 +63,7 @@ class Store:
         return f"Store({self.root!r})"
 
     def directory(self, key: str) -> str:
+        """Where the result of that name is, or would be."""
         return f"{self.root}/{key[:2]}/{key}"
 
     def side(self, name: str) -> str:
@@ -118,6 +119,8 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             self._verified.pop(key, None)
             if os.path.isdir(directory):
+                if os.path.exists(f"{directory}/{RECORD}"):
+                    return self.own(key)  # it has appeared this moment
                 self._report(key, "its record is missing")
             return None
         except OSError as problem:  # ESTALE and the like: as good as not there
@@ -156,6 +159,7 @@ class Store:
         return entry._replace(directory=self.directory(target))
 
     def has(self, key: str) -> bool:
+        """Whether there is a result of that name; it is not checked."""
         return self.get(key) is not None
 
     def was_damaged(self, key: str) -> bool:
@@ -180,9 +184,10 @@ class Store:
         key: str,
         cancelled: Callable[[], bool] = lambda: False,
         waiting: Callable[[str], None] | None = None,
-    ) -> contextlib.AbstractContextManager[None]:
+        what: str = "",
+    ) -> contextlib.AbstractContextManager[locks.Held]:
         """Held by whoever builds that key; the others wait. Released by the kernel at death."""
-        return locks.exclusive(self.side("lock"), key, cancelled, waiting)
+        return locks.exclusive(self.side("lock"), key, cancelled, waiting, what)
 
     @contextlib.contextmanager
     def scratch(self, key: str) -> Iterator[str]:
@@ -192,14 +197,14 @@ class Store:
         os.makedirs(parent, exist_ok=True)
         directory = f"{parent}/{key[:12]}.{os.urandom(6).hex()}"
         os.mkdir(directory)
-        os.chmod(directory, 0o755)
         owner = os.getpid()
-        with locks.owned(directory):
-            try:
+        try:
+            os.chmod(directory, 0o755)
+            with locks.owned(directory):
                 yield directory
-            finally:
-                if os.getpid() == owner:  # a forked child may leave this way as well
-                    remove(directory)
+        finally:
+            if os.getpid() == owner:  # a forked child may leave this way as well
+                remove(directory)
 
     def publish(
         self,

@@ -54,7 +54,15 @@ class Watch:
     def __len__(self) -> int:
         return len(self._present) + len(self._absent) + len(self._young)
 
+    def stamps(self) -> dict[str, Stamp | None] | None:
+        """Everything with its stamp, None for what was absent, so that another process can make
+        the same watch of it; None while something is too young to be known by its stamp."""
+        if self._young:
+            return None
+        return {**dict.fromkeys(self._absent), **{row[0]: row[1:] for row in self._present}}
+
     def unchanged(self) -> bool:
+        """Whether everything is as it was found; costs a stat for each file."""
         stat, access = os.stat, os.access
         try:
             for path, dev, ino, size, mtime, ctime in self._present:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import os
 import sys
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from iron.jit import CallableDesign
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +34,7 @@ def _expected(error: Exception) -> bool:
     """Whether an error says all there is to say to a user; others keep their traceback."""
     from iron.build import BuildError
     from iron.build.explain import Unexplained
-    from iron.jit.generate import GenerationError
+    from iron.jit.errors import ExportError, GenerationError
     from iron.jit.scripts import NoSuchDesign
     from iron.runtime.errors import HostRuntimeError
     from iron.toolchain.compiler import ToolNotFound
@@ -44,6 +48,7 @@ def _expected(error: Exception) -> bool:
         BuildError,
         Unexplained,
         GenerationError,
+        ExportError,
         NoSuchDesign,
         HostRuntimeError,
         ToolNotFound,
@@ -72,19 +77,19 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(run=_run)
 
     build = commands.add_parser("build", help="build a design of a Python file without running it")
-    build.add_argument("design", help="file.py, or file.py:name")
-    build.add_argument(
-        "--set", action="append", default=[], metavar="NAME=VALUE", help="a compile-time value"
-    )
-    build.add_argument("--device", help="as npu1_1col; otherwise the current device")
+    _say_which(build)
     build.add_argument("--mlir", action="store_true", help="print the MLIR text instead")
-    build.add_argument("--target", choices=("host", "npu"), help="otherwise IRON_TARGET, or host")
     build.add_argument(
-        "--driver",
-        choices=("auto", "steps", "aiecc"),
-        help="of the npu target: each step on its own, or mlir-aie's own driver for all of them",
+        "--out", metavar="PATH", help="put the files here too: a directory, or one file.bundle"
     )
     build.set_defaults(run=_build)
+
+    export = commands.add_parser(
+        "export", help="write a design and all it is made from to a directory that scons builds"
+    )
+    _say_which(export)
+    export.add_argument("directory", metavar="DIR", help="new, empty, or an earlier export")
+    export.set_defaults(run=_export)
 
     cache.add_to(commands)
     explain.add_to(commands)
@@ -92,6 +97,31 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_to(commands)
     graph.add_to(commands)
     return parser
+
+
+def _say_which(command: argparse.ArgumentParser) -> None:
+    """Which design, with which values, for what."""
+    command.add_argument("design", help="file.py, or file.py:name")
+    command.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a compile-time value"
+    )
+    command.add_argument("--device", help="as npu1_1col; otherwise the current device")
+    command.add_argument("--target", choices=("host", "npu"), help="otherwise IRON_TARGET, or host")
+    command.add_argument(
+        "--driver",
+        choices=("auto", "steps", "aiecc"),
+        help="of the npu target: each step on its own, or mlir-aie's own driver for all of them",
+    )
+    command.add_argument(
+        "--aiecc-flag",
+        action="append",
+        default=[],
+        metavar="FLAG",
+        help="of the npu target: a flag of aiecc, as --aiecc-flag=--xclbin-input=a.xclbin",
+    )
+    command.add_argument(
+        "--full-elf", action="store_true", help="of the npu target: one ELF in place of an xclbin"
+    )
 
 
 def _run(arguments: argparse.Namespace) -> None:
@@ -106,6 +136,22 @@ def _run(arguments: argparse.Namespace) -> None:
 
 
 def _build(arguments: argparse.Namespace) -> None:
+    with _chosen(arguments) as (design, values):
+        if arguments.mlir:
+            print(design.as_mlir(**values), end="")
+        else:
+            built = design.build(arguments.out, **values)
+            print(built.directory)
+
+
+def _export(arguments: argparse.Namespace) -> None:
+    with _chosen(arguments) as (design, values):
+        print(design.export(arguments.directory, **values))
+
+
+@contextlib.contextmanager
+def _chosen(arguments: argparse.Namespace) -> Iterator[tuple[CallableDesign, dict[str, Any]]]:
+    """The design and the values that a command line names."""
     from iron.design.current import device_named
     from iron.jit.options import configure
     from iron.jit.scripts import beside, load_design
@@ -121,10 +167,11 @@ def _build(arguments: argparse.Namespace) -> None:
     values = dict(_assignment(text) for text in arguments.set)
     with beside(path):
         design = load_design(path, name or None)
-        if arguments.mlir:
-            print(design.as_mlir(**values), end="")
-        else:
-            print(design.build(**values).package.directory)
+        if arguments.aiecc_flag or arguments.full_elf:
+            flags = (*design.compilable.aiecc_flags, *arguments.aiecc_flag)
+            full_elf = arguments.full_elf or design.compilable.full_elf
+            design = design.specialize(aiecc_flags=flags, full_elf=full_elf)
+        yield design, values
 
 
 def _assignment(text: str) -> tuple[str, Any]:

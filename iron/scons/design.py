@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from iron.build import BuildError, Failure, Recipe, Result, Session, digest
-from iron.build.nodes import DeliverAction, deliver, same_bytes
+from iron.build.targets import DeliverAction, deliver, same_bytes
 
 if TYPE_CHECKING:
     from iron.jit.generate import Generated
@@ -27,19 +27,32 @@ class DesignRequest:
     objects: tuple[str, ...]
     sequences: tuple[str, ...] = ()
     driver: str = ""
+    aiecc_flags: tuple[str, ...] = ()
+    extend: str = ""
+    full_elf: bool = False
 
     def text(self) -> str:
         from iron.jit.keys import key_text
 
-        asked = (self.target, self.sequences, self.driver)
+        npu = (self.aiecc_flags, self.extend, self.full_elf)
+        asked = (self.target, self.sequences, self.driver, *npu)
         parts = (self.name, self.values, self.device, asked, self.objects)
         return key_text(parts, "SET")
 
     def generated(self, session: Session, path: str) -> tuple[Generated, Any]:
-        """The text of the design in `path`, and what builds it (a CompilableDesign or None)."""
+        """The text of the design in `path` (a Python file, a text, or the manifest of an export),
+        and what builds it (a CompilableDesign or None)."""
         from iron.jit.generate import Generated
         from iron.jit.scripts import beside, load_design
 
+        if path.endswith(".json"):
+            from iron.jit.compilable import CompilableDesign
+            from iron.jit.export import ExportedDesign
+
+            exported = ExportedDesign(path)
+            made = CompilableDesign(exported, **exported.options())
+            made.sequence = exported.sequence
+            return exported.generated(), made
         if path.endswith(".mlir"):
             with open(path, encoding="utf-8") as f:
                 return Generated(f.read(), {}, {}), None
@@ -75,9 +88,18 @@ class DesignRequest:
         generated, design = self.generated(session, path)
         if design is None:
             objects = {os.path.basename(o): o for o in self.objects}
-            return generated, self._toolchain(), objects
+            return generated, self._chosen(self._toolchain()), objects
         toolchain = design.toolchain(self.target, self.sequences, self.driver or None)
-        return generated, toolchain, design.objects(generated)
+        return generated, self._chosen(toolchain), design.objects(generated)
+
+    def _chosen(self, toolchain: HostToolchain | NpuToolchain) -> HostToolchain | NpuToolchain:
+        """The tools with the choices that only the npu target has."""
+        if self.target != "npu":
+            return toolchain
+        from iron.toolchain.npu import NpuToolchain
+
+        assert isinstance(toolchain, NpuToolchain)
+        return toolchain.with_choices(self.aiecc_flags, self.extend, full_elf=self.full_elf)
 
     def _toolchain(self) -> HostToolchain | NpuToolchain:
         """For a hand-written text."""
@@ -85,9 +107,15 @@ class DesignRequest:
             from iron.toolchain.npu import NpuToolchain
 
             return NpuToolchain.find(driver=self.driver or None, sequences=self.sequences)
-        from iron.toolchain.host import HostToolchain
+        from iron.toolchain.host import Choice, HostToolchain
 
-        return HostToolchain.find()
+        if len(self.sequences) > 1:
+            raise ValueError(
+                "a package of the host target holds one runtime sequence, SEQUENCES names "
+                f"{', '.join(self.sequences)}; build one package for each, they share the rest"
+            )
+        choice = Choice(sequence=self.sequences[0]) if self.sequences else None
+        return HostToolchain.find(choice=choice)
 
 
 def _stem(path: str) -> str:

@@ -136,6 +136,39 @@ def test_actions_and_builders():
     )
 
 
+def test_what_upfront_asks_of_a_scons_run():
+    fs = engine.BuildFS()
+    node = fs.File("/x")
+    for name in ("side_effect", "side_effects", "depends", "prerequisites", "always_build"):
+        assert not getattr(node, name)
+    assert engine.is_plain(node)
+    assert not engine.is_copied(node)
+    node.attributes.iron_declared = ()
+    assert fs.Root[""]._lookupDict["/x"] is node
+    assert engine.made_files(fs) == {}
+    node.depends.append(fs.File("/y"))
+    assert engine.made_files(fs) == {"/x": node}
+    assert "isinstance(self, klass)" in source(FS.Base.must_be_same)
+    walk = source(SCons.Taskmaster.Taskmaster._find_next_ready_node)
+    for line in ("state = node.get_state()", "elif state > NODE_PENDING:", "child.get_state()"):
+        assert line in walk
+    assert engine.NO_STATE < SCons.Node.pending < engine.UP_TO_DATE
+
+
+def test_what_a_scons_command_says_of_itself(tmp_path):
+    (tmp_path / "SConstruct").write_text(
+        "import iron.build.engine as e\n"
+        "def say(target, source, env):\n"
+        "    print(e.scons_builds(), e.asked_targets())\n"
+        "print(e.scons_builds())\n"
+        "DefaultEnvironment(tools=[])\n"
+        "Environment(tools=[]).Command('x', [], Action(say, 'say'))\n"
+    )
+    command = [sys.executable, "-m", "SCons", "-Q", "x"]
+    out = subprocess.check_output(command, cwd=tmp_path, text=True)
+    assert out == f"False\nsay\nTrue { ({str(tmp_path / 'x')})!r}\n"
+
+
 def test_strings_of_nodes_may_be_kept():
     assert parameters(FS.save_strings) == ["val"]
 

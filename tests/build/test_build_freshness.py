@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 from build_workshop import CXX, settle
@@ -158,6 +159,22 @@ def test_a_header_named_by_an_option_is_part_of_the_key(w):
     w.write("pre.h", "#define N 2\n")
     assert value(w.build(recipe)[0]) == 2
     assert w.counted(recipe)[1] == 0
+
+
+def test_a_forced_header_is_followed_without_asking_the_compiler(w):
+    """`-include` finds it where a quoted include would, but for the source's own directory."""
+    w.write("b/pre.h", '#include "n.h"\n')
+    w.write("b/n.h", "#define N 1\n")
+    w.write("pre.h", "#define N 8\n")  # beside the source: not looked for
+    (w.src / "a").mkdir()
+    w.write("k.cc", f("N"))
+    recipe = dso(w, "-include", "pre.h", include=["a", "b"])
+    assert value(w.build(recipe)[0]) == 1
+    w.write("b/n.h", "#define N 2\n")
+    assert value(w.build(recipe)[0]) == 2
+    w.write("a/pre.h", "#define N 3\n")  # newly in front
+    assert value(w.build(recipe)[0]) == 3
+    assert not w.events("ask")
 
 
 def test_a_system_directory_of_the_users_is_not_the_tools(w):
@@ -337,6 +354,51 @@ def test_embedded_assembly_files_are_inputs_or_refused(w):
     w.write("k.cc", text.format("no.bin"))
     with pytest.raises(BuildError, match="incbin"):
         w.build(w.object("k.cc"))
+
+
+def knows_embed(w) -> bool:
+    asked = w.write("ask.cc", "#ifdef __has_embed\nit does\n#endif\n")
+    told = subprocess.run([CXX, "-E", asked], capture_output=True, text=True, check=True).stdout
+    return "it does" in told
+
+
+@pytest.mark.parametrize("form", ['"d.bin"', "<d.bin>"])
+def test_embedded_data_is_an_input(w, form):
+    """With a compiler that knows `#embed`, to the end; with another one, as far as the keys go."""
+    here = "src" if form[0] == '"' else "data"
+    flags = () if here == "src" else (f"--embed-dir={w.root / 'data'}",)
+    (w.root / "data").mkdir()
+
+    def write(content):
+        (w.root / here / "d.bin").write_text(content)
+
+    def key():
+        return Session(w.store).keys().leaf(recipe)
+
+    write("first")
+    declared = "extern const unsigned char d[];\nconst unsigned char d[] = {"
+    w.write("k.cc", f"{declared}\n#embed {form}\n}};\n")
+    recipe = w.object("k.cc", *flags)
+    if not knows_embed(w):
+        with pytest.raises(BuildError, match="embed"):
+            w.build(recipe)
+        if here == "src":
+            before = key()
+            write("second")
+            assert key() != before
+        return
+    before = key()
+    assert b"first" in Path(w.build(recipe)[0].path()).read_bytes()
+    write("second")
+    assert b"second" in Path(w.build(recipe)[0].path()).read_bytes()
+    assert key() != before
+    (w.root / here / "d.bin").unlink()
+    with pytest.raises(BuildError, match=r"d\.bin"):
+        w.build(recipe)
+    write("first")
+    result, runs = w.counted(recipe)
+    assert b"first" in Path(result[0].path()).read_bytes()
+    assert (key(), runs) == (before, 0)
 
 
 def test_a_repointed_link_is_another_file(w):

@@ -17,7 +17,7 @@ from iron.build.identity import find_program
 @pytest.fixture
 def later(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every file written by now is old enough to be believed by its stat."""
-    then = time.time_ns() + 2 * digests_module.RACY_NS
+    then = time.time_ns() + 3600 * 10**9
     monkeypatch.setattr(digests_module.time, "time_ns", lambda: then)
 
 

@@ -145,8 +145,10 @@ INTERRUPTED = """
     path = w.write("in", "1")
     recipe = Recipe("step", ProgramTool(sys.argv[1]), (In(0), Out("o")), (path,), ("o",))
     keys = w.session.keys()
-    print(keys.leaf(recipe), flush=True)
     import iron.build.nodes
+    print(keys.leaf(recipe), flush=True)
+    while not (w.root / "go").exists():
+        time.sleep(0.005)
     try:
         w.session.build(recipe)
     except KeyboardInterrupt:
@@ -176,6 +178,7 @@ def test_who_waits_for_others_can_be_interrupted(
 
 
 def interrupt(w: Workshop, process: subprocess.Popen[str]) -> None:
+    (w.root / "go").touch()
     time.sleep(0.5)
     assert process.poll() is None
     sent = time.time()

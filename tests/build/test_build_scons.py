@@ -156,7 +156,7 @@ def test_a_generator_builder_with_an_action_of_ours(w):
         "SConstruct",
         SCONSTRUCT.split("env = Env")[0]
         + """
-from iron.build.nodes import RecipeAction, named_targets
+from iron.build.targets import RecipeAction, named_targets
 session = ib.default_session()
 def generator(target, source, env, for_signature):
     return RecipeAction(session, compiled)

@@ -130,3 +130,34 @@ def test_results_that_cannot_be_linked_are_found_by_content(
     assert Path(Session(w.store).build(recipe)[0].path()).read_text() == RIGHT
     assert Session(w.store).build(recipe)
     assert w.runs() == 2
+
+
+def test_contents_are_kept_on_a_storage_that_fails_now_and_then(w: Workshop) -> None:
+    failed: list[str] = []
+    nth = 0
+    while True:
+        store = w.root / f"store {nth}"
+        with failing(store, nth, errno.ESTALE) as done:
+            session = Session(Store(store))
+            try:
+                kept = session.keep("text", ["k"], {"a/f": "content", "g": b"more"})
+            except OSError as problem:
+                failed.append(f"{done[0]}: {problem.errno}")
+            else:
+                assert Path(kept.path("a/f")).read_text() == "content", done
+        if not done:
+            break
+        found = Session(Store(store)).recall("text", ["k"])
+        assert found is None or Path(found.path("g")).read_bytes() == b"more"
+        nth += 1
+    assert nth > 15
+    assert failed == []
+
+
+def test_a_storage_that_keeps_failing_is_told(w: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    monkeypatch.setattr(os, "rename", refuse)
+    with pytest.raises(OSError, match="could not be read back"):
+        Session(w.store).keep("text", ["k"], {"f": "content"})

@@ -84,6 +84,24 @@ def test_an_input_damaged_between_is_made_again_before_it_is_used(w, caplog):
     assert (w.runs("kernel-object"), w.runs("link")) == (2, 1)
 
 
+def test_a_result_that_appears_while_it_is_looked_for_is_no_damage(w, caplog, monkeypatch):
+    result = w.build(w.object(w.write("k.cc", "int f;\n")))[0]
+    stat, missed = os.stat, []
+
+    def not_yet(path, *arguments, **more):
+        if not missed and str(path).endswith(".record"):
+            missed.append(path)
+            raise FileNotFoundError(path)
+        return stat(path, *arguments, **more)
+
+    monkeypatch.setattr(os, "stat", not_yet)
+    entry = Store(w.store).get(result.key)
+    assert missed
+    assert entry is not None
+    assert entry.key == result.key
+    assert caplog.text == ""
+
+
 def test_a_result_under_a_foreign_name_is_no_result(w, caplog):
     w.write("k.cc", "int f() { return 1; }\n")
     w.write("l.cc", "int f() { return 2; }\n")

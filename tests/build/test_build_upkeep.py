@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from build_workshop import Workshop
 
-from iron.build import In, Out, ProgramTool, Recipe, Session, Store, upkeep
+from iron.build import In, Out, ProgramTool, Recipe, Session, Store, leases, upkeep
 from iron.build.decisions import Decisions
 
 
@@ -95,6 +96,69 @@ def test_what_a_living_process_uses_stays_and_goes_after_its_death(w: Workshop) 
     upkeep.collect(Store(w.store), size=0)
     assert there(results) == [False] * 3
     assert list((w.store / "leases").iterdir()) == [], "files of the dead are removed"
+
+
+@pytest.mark.parametrize("moment", ["before it is moved", "before and after", "after"])
+def test_who_asks_while_room_is_made_has_it_or_makes_it_again(
+    w: Workshop, monkeypatch: pytest.MonkeyPatch, moment: str
+) -> None:
+    """At each moment between the last look at who uses a result and its end."""
+    result = copies(w, 1)[0]
+    store = release(w)
+    monkeypatch.setattr(leases, "_known", {})  # what follows stands for another process
+    other, got, moved = Store(w.store), [], threading.Event()
+    set_aside, name = Store.set_aside, leases.Lease.name
+
+    def ask() -> None:
+        got.append(other.get(result.key))
+
+    def name_late(self: leases.Lease, key: str) -> None:
+        read.set()
+        moved.wait(20)
+        name(self, key)
+
+    def meet(self: Store, path: str) -> str:
+        thread = threading.Thread(target=ask)
+        if moment == "before and after":  # it has read what there is before, and looks after it
+            monkeypatch.setattr(leases.Lease, "name", name_late)
+        if moment != "after":
+            thread.start()
+            read.wait(20) if moment == "before and after" else thread.join()
+        aside = set_aside(self, path)
+        moved.set()
+        if moment == "after":
+            thread.start()
+        thread.join()
+        return aside
+
+    read = threading.Event()
+    monkeypatch.setattr(Store, "set_aside", meet)
+    done = upkeep.collect(store, size=0)
+    assert (got[0] is not None) == (moment == "before it is moved")
+    assert done.taken == (moment == "after")
+    assert there([result]) == [moment != "after"]
+
+
+def test_a_lease_taken_for_a_dead_ones_while_it_is_made_is_made_again(
+    w: Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever makes room looks at it when it is there and not yet held."""
+    result = copies(w, 1)[0]
+    hold, looked = leases._hold, []
+
+    def look_first(fd: int) -> bool:
+        if not looked:
+            looked.append(leases.living(str(w.store / "leases")))
+        return hold(fd)
+
+    release(w)
+    monkeypatch.setattr(leases, "_hold", look_first)
+    monkeypatch.setattr(leases, "_known", {})
+    using = Store(w.store)
+    assert using.get(result.key)
+    assert looked == [[]]
+    assert result.key in leases.in_use(str(w.store / "leases"))
+    assert upkeep.collect(Store(w.store), size=0).taken == 0
 
 
 def test_what_was_used_a_moment_ago_stays(w: Workshop) -> None:

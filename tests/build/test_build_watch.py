@@ -60,7 +60,7 @@ def test_a_stamp_too_young_to_prove_anything_is_not_believed(
     monkeypatch.setattr("iron.build.watch.hash_file", lambda p: reads.append(p) or real(p))
     assert watch.unchanged()
     assert reads == [str(path)]
-    later = time.time_ns() + 2 * digests_module.RACY_NS
+    later = time.time_ns() + 3600 * 10**9
     monkeypatch.setattr(digests_module.time, "time_ns", lambda: later)
     assert watch.unchanged()
     assert watch.unchanged()
@@ -106,7 +106,7 @@ def test_the_watch_of_a_composite_sees_every_edit_that_matters(
     w: Workshop, monkeypatch: pytest.MonkeyPatch, name: str, text: str
 ) -> None:
     sources(w)
-    later = time.time_ns() + 2 * digests_module.RACY_NS
+    later = time.time_ns() + 3600 * 10**9
     monkeypatch.setattr(digests_module.time, "time_ns", lambda: later)
     made = composite(w)
     assert made.watch.unchanged()
@@ -117,7 +117,7 @@ def test_the_watch_of_a_composite_sees_every_edit_that_matters(
 
 def test_parts_left_out_are_not_watched(w: Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
     sources(w)
-    later = time.time_ns() + 2 * digests_module.RACY_NS
+    later = time.time_ns() + 3600 * 10**9
     monkeypatch.setattr(digests_module.time, "time_ns", lambda: later)
     some, whole = composite(w, unwatched=True), composite(w)
     assert some == whole
@@ -133,7 +133,7 @@ def test_a_result_that_is_gone_or_a_new_tool_ends_a_watch(
     script = w.root / "cc"
     script.write_text(f'#!/bin/sh\nexec {ProgramTool(w.cxx.program).path} "$@"\n')
     script.chmod(0o755)
-    later = time.time_ns() + 2 * digests_module.RACY_NS
+    later = time.time_ns() + 3600 * 10**9
     monkeypatch.setattr(digests_module.time, "time_ns", lambda: later)
     made = composite(w, tool=ProgramTool(script))
     assert made.watch.unchanged()

@@ -11,6 +11,7 @@ import mmap
 import os
 import random
 import signal
+import struct
 import sys
 import threading
 import time
@@ -24,7 +25,7 @@ from fault_yard import Yard, numbered, running
 import iron.build.nodes  # noqa: F401 - a fork inherits SCons
 from iron.build import BuildError, Session
 
-GIVE_UP = 60.0  # seconds in which a builder that nobody kills must have ended
+GIVE_UP = 60.0  # seconds in which some builder that nobody kills gets something done
 
 
 class Order:
@@ -44,6 +45,17 @@ class Order:
         self.collects: bool = fields.get("collects", False)
         self.fresh: float = fields.get("fresh", 0.0)
         self.findings = f"{self.yard.root}/findings"
+        self._beaten = mmap.mmap(-1, 8)  # shared by all builders
+        self.beat()
+
+    def beat(self) -> None:
+        """Something was done."""
+        self._beaten[:] = struct.pack("d", time.monotonic())
+
+    def stuck(self) -> bool:
+        """Whether nothing has been done for too long."""
+        (last,) = struct.unpack("d", self._beaten[:])
+        return time.monotonic() > float(last) + GIVE_UP
 
     def found(self, what: str) -> None:
         """A builder's finding; one write, as any number of them may have some."""
@@ -102,6 +114,7 @@ def builder(order: Order, seed: int) -> None:
         try:
             for _ in range(order.rounds):
                 one_round(order, session, own, kept)
+                order.beat()
         except BaseException:
             order.found(traceback.format_exc())
 
@@ -160,8 +173,8 @@ def crew(order: Order) -> dict[str, int]:
         while len(alive) < order.processes:
             alive.add(fork(order, rng.randrange(10**9)))
             counts["builders"] += 1
-    until = time.monotonic() + GIVE_UP
-    while alive and time.monotonic() < until:
+    order.beat()
+    while alive and not order.stuck():
         time.sleep(0.01)
         reap()
     for pid in alive:
@@ -331,6 +344,7 @@ def watch(order: Order, versions: Versions, seed: int) -> None:
     recipes = [yard.object(source) for source in order.sources]
     whole = yard.linked(*recipes)
     for _ in range(order.rounds):
+        order.beat()
         if rng.random() < 0.2:
             session = Session(yard.store)
         before = {name: versions.get(name, True) for name in versions.names}
@@ -368,9 +382,8 @@ def editors(order: Order, names: list[str]) -> dict[str, int]:
         rng.random()
         pids.append(pid)
     counts = {"edits": 0, "builds": order.processes * order.rounds, "stuck": 0}
-    until = time.monotonic() + GIVE_UP
     states = []
-    while pids and time.monotonic() < until:
+    while pids and not order.stuck():
         name = rng.choice(names)
         version = versions.get(name, True) + 1
         versions.put(name, False, version)

@@ -6,7 +6,7 @@
  *   stand-in [-other] object... -o program
  *
  * Knows #include "x", <x> and NAME (each file once), #include_next, #ifdef, #ifndef,
- * #if __has_include("x"), #endif. A file `delay` beside the program holds milliseconds: so long it
+ * #if __has_include("x"), #endif, -include x. A file `delay` beside the program holds milliseconds: so long it
  * takes, half of it before the headers are read, half with the first half of the output written.
  */
 #include <libgen.h>
@@ -17,9 +17,9 @@
 
 enum { MANY = 512, LONG = 4096 };
 
-static const char *dirs[MANY], *defines[MANY], *inputs[MANY];
+static const char *dirs[MANY], *defines[MANY], *inputs[MANY], *forced[MANY];
 static char *seen[MANY];
-static int n_dirs, n_defines, n_inputs, n_seen, delay;
+static int n_dirs, n_defines, n_inputs, n_forced, n_seen, delay;
 static char *text;
 static size_t length;
 static FILE *out;
@@ -186,6 +186,8 @@ int main(int argc, char **argv) {
       compile = 1;
     else if (!strcmp(a, "-M"))
       only_depends = 1;
+    else if (!strcmp(a, "-include"))
+      forced[n_forced++] = argv[++i];
     else if (!strncmp(a, "-I", 2))
       dirs[n_dirs++] = a + 2;
     else if (a[0] != '-')
@@ -201,6 +203,12 @@ int main(int argc, char **argv) {
       if (access(inputs[i], R_OK))
         fail("stand-in", inputs[i]);
       pause_half();
+      for (int k = 0; k < n_forced; k++) {
+        char *found = find(forced[k], 0, NULL, NULL);
+        if (!found)
+          fail("stand-in", forced[k]);
+        include(strdup(found), "stand-in");
+      }
       include(inputs[i], "stand-in");
     }
   } else {

@@ -215,7 +215,7 @@ def test_random_edits(stand_in, seed, full, count, monkeypatch):
     run_state_machine_as_test(
         _seeded(machine, seed),
         settings=settings(
-            max_examples=300 if full else 6,
+            max_examples=500 if full else 6,
             stateful_step_count=40 if full else 20,
             deadline=None,
             database=None,

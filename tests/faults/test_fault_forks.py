@@ -35,8 +35,9 @@ def step(name, function):
     )
 
 
-@pytest.mark.parametrize("module", ["iron.build.probe", "SCons.Node"])
+@pytest.mark.parametrize("module", ["iron.build.probe", "SCons.Node", "wave"])
 def test_a_fork_while_another_thread_is_importing_for_its_first_miss(yard, module):
+    """Whether it is a module of ours or not, and whatever it is imported for."""
     yard.sources(2)
     done = run(
         yard,
@@ -48,13 +49,18 @@ class Slow:
             time.sleep(0.05)
 begun = threading.Event()
 sys.meta_path.insert(0, Slow)
-thread = threading.Thread(target=lambda: s.build(y.object("s0.cc")))
+def miss():
+    s.build(y.object("s0.cc"))
+    import wave
+sys.modules.pop("wave", None)
+thread = threading.Thread(target=miss)
 thread.start()
 begun.wait()
 pid = os.fork()
 if pid == 0:
     signal.alarm(5)
     Session(y.store).build(y.object("s1.cc"))
+    import wave
     os._exit(0)
 status = os.waitpid(pid, 0)[1]
 thread.join()
@@ -62,6 +68,39 @@ print(os.waitstatus_to_exitcode(status))
 """.replace("MODULE", module),
     )
     assert (done.stdout, done.stderr) == ("0\n", "")
+
+
+def test_a_fork_does_not_wait_for_a_program_that_runs_within_an_import(yard):
+    """Only once, and not for long."""
+    (yard.root / "program.py").write_text("import time\nbegun.set()\ntime.sleep(60)\n")
+    done = run(
+        yard,
+        """
+import builtins, iron.build.forks as forks
+forks.PATIENCE = 0.2
+begun = builtins.begun = threading.Event()
+sys.path.insert(0, ".")
+threading.Thread(target=lambda: __import__("program"), daemon=True).start()
+begun.wait()
+class Clock:
+    monotonic = time.monotonic
+    def sleep(seconds):
+        waits[-1] += 1
+        time.sleep(seconds)
+forks.time, waits = Clock, []
+for _ in range(3):
+    waits.append(0)
+    pid = os.fork()
+    if pid == 0:
+        import json
+        os._exit(0)
+    os.waitpid(pid, 0)
+print(waits[0] > 0, waits[1:])
+sys.stdout.flush()
+os._exit(0)
+""",
+    )
+    assert done.stdout == "True [0, 0]\n", done.stderr
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -136,6 +136,27 @@ def test_half_made_names_of_the_dead_go(yard):
     assert yard.strays() == []
 
 
+def test_half_made_files_of_the_dead_next_to_the_users_go(yard, monkeypatch):
+    """What a killed scons run was about to deliver, and a database for editors."""
+    from iron.build import atomic, compdb, targets
+
+    stored = yard.write("stored", "whole\n")
+    target, database = str(yard.root / "tree" / "target"), yard.root / "other" / "commands.json"
+    half = [atomic.name_beside(target), atomic.name_beside(str(database))]
+    for name in half:
+        os.makedirs(os.path.dirname(name))
+        os.link(stored, name)
+    targets.deliver(stored, target)
+    compdb.write(database, [])
+    assert [os.path.exists(name) for name in half] == [True, True], "they may be somebody's at work"
+    monkeypatch.setattr(atomic, "STALE_SECONDS", -5.0)
+    monkeypatch.setattr(targets, "_swept", set())
+    targets.deliver(stored, target)
+    compdb.write(database, [])
+    assert os.listdir(yard.root / "tree") == ["target"]
+    assert os.listdir(yard.root / "other") in ([], ["commands.json"])
+
+
 @pytest.mark.parametrize("delay", [0, 10])
 def test_processes_and_threads_on_overlapping_recipes(yard, seed, full, count, delay):
     """Each thing is made exactly once, and nothing lies about, not even for a while."""
