@@ -18,6 +18,8 @@ _ROOMS = {
         "CallResult CallableDesign CompilableDesign CompileTime GenerationError In InOut Out "
         "ReloadError Unkeyable compile_context compileconfig configure get_compile_arg options"
     ),
+    "iron.jit.errors": "ExportError",
+    "iron.jit.loading": "LoadedDesign load",
     "iron.design": (
         "Acquire AnyComputeTile AnyMemTile AnyShimTile Bd BdIteration Buffer CascadeFlow Device "
         "DmaChannel ExternalArchive ExternalFunction ExternalModule Flow IronRuntimeError Kernel "

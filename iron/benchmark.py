@@ -18,6 +18,7 @@ class Stats:
 
     @staticmethod
     def of(samples_us: Sequence[float]) -> Stats:
+        """Of times in microseconds."""
         return Stats(sum(samples_us) / len(samples_us), min(samples_us), max(samples_us))
 
 
@@ -54,7 +55,8 @@ def run_iters(
 
 
 def print_benchmark(result: BenchmarkResult) -> None:
-    """Average, least and greatest time, of runs when they are known and of whole calls."""
+    """Print average, least and greatest time in microseconds, of runs when they are known and of
+    whole calls."""
     for label, stats in (("NPU time     ", result.npu), ("End-to-end   ", result.e2e)):
         if stats is not None:
             times = " / ".join(f"{t:.1f}" for t in (stats.avg_us, stats.min_us, stats.max_us))

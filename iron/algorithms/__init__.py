@@ -1,6 +1,6 @@
 """Whole designs from one function: what to do with a tile, or an element, is all one writes.
 
-Each returns a resolved `iron.design.Module`, for a generator to return:
+Each returns a resolved `iron.design.Module`, for a generator to return::
 
     @iron.jit
     def add_one(x: In, y: Out, *, n: CompileTime[int]):

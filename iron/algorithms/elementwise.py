@@ -89,11 +89,13 @@ def transform_parallel_binary(
     return plan.build(plan.lanes(num_channels, ()), (), trace_size)
 
 
-def for_each(func: Callable[..., Any], tensor_ty: Any, *params: Any, tile_size: int = 16) -> Module:
+def for_each(
+    func: Callable[..., Any], tensor_ty: Any, tile_size: int = 16, *, params: Sequence[Any] = ()
+) -> Module:
     """``tensor = func(tensor)`` in place, on one core; see `transform`. The design takes the one
     tensor, then those among `params`."""
     plan = _Plan("for_each", func, 1, tensor_ty, tile_size, in_place=True)
-    return plan.build([_Lane("", plan.elements)], params, 0)
+    return plan.build([_Lane("", plan.elements)], tuple(params), 0)
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ class ParamDescriptor:
 
     @property
     def type(self) -> Any:
+        """The array type, ``np.ndarray[shape, np.dtype[dtype]]``."""
         return np.ndarray[self.shape, np.dtype[self.dtype]]  # type: ignore[name-defined]
 
 

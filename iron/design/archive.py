@@ -32,6 +32,7 @@ class ArchivedFunction(BaseKernel):
 
     @property
     def link_with(self) -> str | None:
+        """The ``object_file_name`` given; None when the build names the file."""
         return self._file_name
 
     @property

@@ -27,15 +27,17 @@ class WorkerRuntimeBarrier:
         self.where = here()
 
     def wait_for_value(self, value: int) -> None:
-        """In a core: wait until the barrier holds just `value`, and take it."""
+        """In a core: wait until the barrier holds just `value`, and take it. ScopeError elsewhere,
+        functions called by the core included."""
         self._use("wait_for_value()", LockAction.Acquire, value)
 
     def release_with_value(self, value: int) -> None:
-        """In a core: give `value` to the barrier."""
+        """In a core: give `value` to the barrier. ScopeError as for `wait_for_value`."""
         self._use("release_with_value()", LockAction.Release, value)
 
     def set(self, value: int) -> None:
-        """In the runtime sequence: set the barrier of every Worker that takes it."""
+        """In the runtime sequence: set the barrier of every Worker that takes it. ScopeError
+        elsewhere, and when no Worker takes it."""
         context = in_sequence("WorkerRuntimeBarrier.set()")
         locks = context.barriers.get(self)
         if not locks:

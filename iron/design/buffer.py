@@ -78,10 +78,12 @@ class Buffer:
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents in elements, outermost first."""
         return array_shape(self._arr_type)
 
     @property
     def dtype(self) -> Any:
+        """The NumPy scalar class of its elements."""
         return array_dtype(self._arr_type)
 
     @property

@@ -110,7 +110,8 @@ def _like(value: Any, carried: Value) -> Any:
 
 
 def yield_(values: Iterable[Any] | Any = ()) -> None:
-    """End a loop body that carries values, with the values of the next round."""
+    """End a loop body that carries values, with the values of the next round: one, or as many as
+    the loop has `iter_args`. ScopeError outside of a traced body."""
     context = emitting("yield_ was used")
     if isinstance(values, (Traced, Task, Value)):
         values = [values]
@@ -136,7 +137,8 @@ def if_(cond: Any, hasElse: bool = True, insert_yield: bool = True) -> Iterator[
 
 @contextlib.contextmanager
 def else_(if_op: Operation | None = None, insert_yield: bool = True) -> Iterator[None]:
-    """The other branch of `if_op`, by default of the ``if_`` right before."""
+    """The other branch of `if_op`, by default of the ``if_`` right before; TypeError when there is
+    none, or it has one already."""
     context = emitting("else_ was used")
     block = context.builder.block
     assert block is not None

@@ -20,9 +20,12 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
     from ..runtime.device import chosen_device
 
     device = chosen_device()
-    return (
-        device_named(os.environ.get("IRON_DEVICE") or DEFAULT_DEVICE) if device is None else device
-    )
+    return environment_device() if device is None else device
+
+
+def environment_device() -> Any:
+    """The device that ``IRON_DEVICE`` names, else the whole of npu2."""
+    return device_named(os.environ.get("IRON_DEVICE") or DEFAULT_DEVICE)
 
 
 @contextlib.contextmanager
@@ -31,8 +34,13 @@ def device(of: Any) -> Iterator[Any]:
     `device_named` takes it, or itself."""
     from ..runtime.device import use_device
 
-    with use_device(device_named(of) if isinstance(of, str) else of) as chosen:
+    with use_device(as_device(of)) as chosen:
         yield chosen
+
+
+def as_device(of: Any) -> Any:
+    """A device given by name, as `device_named` takes it, or itself."""
+    return device_named(of) if isinstance(of, str) else of
 
 
 def ensure_current_device(*, probe_runtime: bool = True) -> Any:

@@ -69,7 +69,11 @@ _WORDS = {kind: word for word, kind in _KINDS.items()}
 
 
 class Device:
-    """One device. Equal devices are the same part of the same name; instances hold no state."""
+    """One device. Equal devices are the same part of the same name; instances hold no state.
+
+    Columns and rows are numbered from 0; row 0 is the shim row. What its tiles have are tables of
+    MLIR-AIE's target model.
+    """
 
     def __init__(self, device: AIEDevice) -> None:
         self._device = AIEDevice(device)
@@ -82,6 +86,7 @@ class Device:
 
     @property
     def enum(self) -> AIEDevice:
+        """The device as MLIR numbers it; as `resolve()`."""
         return self._device
 
     def resolve(self) -> AIEDevice:
@@ -90,14 +95,17 @@ class Device:
 
     @property
     def arch(self) -> AIEArch:
+        """The generation of the array: AIE1, AIE2 or AIE2p."""
         return AIEArch(self._shape.generation)
 
     @property
     def cols(self) -> int:
+        """Columns of tiles."""
         return self._shape.columns
 
     @property
     def rows(self) -> int:
+        """Rows of tiles, the shim row (0) included."""
         return self._shape.rows
 
     def get_tile_type(self, col: int, row: int) -> AIETileType:

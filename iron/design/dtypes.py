@@ -128,7 +128,8 @@ def _scalar_name(type: Type) -> str:
 
 
 def str_to_dtype(dtype_str: str) -> Any:
-    """``"bf16"``, ``"i8"``, ``"i16"``, ``"i32"`` or ``"f32"`` as a NumPy scalar class."""
+    """``"bf16"``, ``"i8"``, ``"i16"``, ``"i32"`` or ``"f32"`` as a NumPy scalar class; ValueError
+    for another name."""
     if dtype_str not in _SHORT:
         raise ValueError(f"Unrecognized dtype: {dtype_str}; known: {', '.join(sorted(_SHORT))}")
     if dtype_str == "bf16":
@@ -139,7 +140,8 @@ def str_to_dtype(dtype_str: str) -> Any:
 
 
 def dtype_to_str(dtype: Any) -> str:
-    """The short name of a NumPy dtype, the inverse of `str_to_dtype`."""
+    """The short name of a NumPy dtype, the inverse of `str_to_dtype`; ValueError for one that has
+    none."""
     try:
         name = np.dtype(dtype).name
     except TypeError:

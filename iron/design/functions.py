@@ -62,7 +62,11 @@ class PythonFunction(BaseKernel):
 
 def func(body: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Make a Python function a kernel: ``@func`` above a function with annotated parameters.
-    `options` of MLIR's builder are accepted and mean nothing here."""
+
+    Annotations are array types or NumPy scalar types, TypeError where there is none. The body is
+    traced once per design; cores call it as they call a `Kernel`, and get what it returns, traced.
+    `options` of MLIR's builder are accepted and mean nothing here.
+    """
     scope = sys._getframe(1).f_locals
     if body is None:
         return lambda body: PythonFunction(body, scope)

@@ -104,7 +104,7 @@ class BaseKernel:
         raise ValueError(f"Argument {arg_index} does not have a dtype or is not an array type.")
 
     def tile_size(self, arg_index: int = 0) -> int:
-        """The first extent of an array argument."""
+        """The first extent of an array argument, in elements; ValueError when it is none."""
         shape = self.arg_shape(arg_index)
         if not shape:
             raise ValueError(f"Argument {arg_index} does not have a shape or is not an array type.")
@@ -232,7 +232,10 @@ def _found(arg: Any) -> str:
 class Kernel(BaseKernel):
     """A function of an object file, archive or LLVM IR file that is there already.
 
-    `link_with_mode` None links it as an object, ``"merge"`` as LLVM IR before code generation.
+    The file is the one of that name among the design's ``object_files`` (a build option of the
+    JIT), or an object of that ``object_file_name``; SymbolError when there is neither.
+    `link_with_mode` None links it as an object, ``"merge"`` as LLVM IR before code generation;
+    ValueError for another.
     """
 
     def __init__(
@@ -253,14 +256,17 @@ class Kernel(BaseKernel):
 
     @property
     def object_file_name(self) -> str:
+        """The name of the object file, as given."""
         return self._object_file_name
 
     @property
     def link_with_mode(self) -> str | None:
+        """None, or ``"merge"``, as given."""
         return self._link_with_mode
 
     @property
     def link_with(self) -> str | None:
+        """The object file by the name the user gave it."""
         return self._object_file_name
 
     @property
@@ -327,6 +333,7 @@ class ExternalFunction(Kernel):
 
     @property
     def link_with(self) -> str | None:
+        """The ``object_file_name`` given; None when the build names the object."""
         return self._explicit_name
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class Lock:
     """A hardware lock of `tile` with `init` as its first value; `lock_id` None lets the tools
-    choose. Its verbs are used in a core."""
+    choose. Its verbs are used in a core; ScopeError elsewhere."""
 
     def __init__(
         self,
@@ -34,6 +34,7 @@ class Lock:
 
     @property
     def tile(self) -> Tile:
+        """The tile it belongs to."""
         return self._tile
 
     @property

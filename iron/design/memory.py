@@ -21,10 +21,12 @@ class MemRef(Traced):
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents in elements, outermost first."""
         return self._type.shape
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """The NumPy dtype of its elements."""
         return numpy_dtype(self._type.element)
 
     @property

@@ -22,14 +22,16 @@ class ScratchpadParameter:
 
     @property
     def name(self) -> str:
+        """The name that host and cores know it by."""
         return self._name
 
     @property
     def dtype(self) -> Any:
+        """The NumPy scalar class, as given."""
         return self._dtype
 
     def read(self) -> Any:
-        """Its value; in a core."""
+        """Its value, traced; in a core, ScopeError elsewhere."""
         context = in_core(f"ScratchpadParameter {self._name!r}.read()")
         context.parameters.setdefault(self._name, self)
         reference = {"parameter": SymbolRefAttr((self._name,))}

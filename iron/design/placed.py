@@ -1,4 +1,4 @@
-"""Designs written operation by operation, with every tile named: the words of mlir-aie's dialects.
+"""Designs written operation by operation, with every tile named: the words of mlir-aie's dialects::
 
     @device(NPU2Col1())
     def body():

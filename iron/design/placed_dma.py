@@ -1,15 +1,17 @@
-"""DMA programs of placed designs: descriptors as blocks that follow each other.
+"""DMA programs of placed designs: descriptors as blocks that follow each other::
 
-@mem(compute)
-def program(block):
-    dma_start(DMAChannelDir.S2MM, 0, dest=block[1], chain=block[2])
-    with block[1]:
-        use_lock(free, LockAction.AcquireGreaterEqual)
-        dma_bd(memory)
-        use_lock(full, LockAction.Release)
-        next_bd(block[1])
-    with block[2]:
-        EndOp()
+    @mem(compute)
+    def program(block):
+        dma_start(DMAChannelDir.S2MM, 0, dest=block[1], chain=block[2])
+        with block[1]:
+            use_lock(free, LockAction.AcquireGreaterEqual)
+            dma_bd(memory)
+            use_lock(full, LockAction.Release)
+            next_bd(block[1])
+        with block[2]:
+            EndOp()
+
+The module and its devices are `placed`'s.
 """
 
 from __future__ import annotations

@@ -109,6 +109,7 @@ class object_fifo:  # a word of the dialect, written as a function is
         return objects[0] if num_elem == 1 else objects
 
     def release(self, port: ObjectFifoPort, num_elem: int) -> None:
+        """Hand `num_elem` objects to the other end, oldest first."""
         context = written("release()")
         context.create("aie.objectfifo.release", (), (), self._port(port, num_elem))
 
@@ -120,13 +121,17 @@ class object_fifo:  # a word of the dialect, written as a function is
         }
 
     def set_repeat_count(self, num: int) -> None:
+        """Send each object `num` times from a memtile."""
         self.operation.attributes["repeat_count"] = IntegerAttr(num, I32)
 
     def set_aie_stream(self, stream_end: int, stream_port: int) -> None:
+        """Let the core use the stream itself at an end (0: the producer's, 1: the consumer's,
+        2: both), on its port `stream_port`."""
         self.operation.attributes["aie_stream"] = IntegerAttr(stream_end, I32)
         self.operation.attributes["aie_stream_port"] = IntegerAttr(stream_port, I32)
 
     def allocate(self, tile: Value) -> None:
+        """Let the objects lie at `tile`."""
         name = {"objFifo_name": SymbolRefAttr((self.name,))}
         written("allocate()").create("aie.objectfifo.allocate", [unwrap(tile)], (), name)
 

@@ -85,6 +85,8 @@ def _descriptor(op: Operation) -> None:
 
 
 def _number(module: Module, op: Operation) -> None:
+    if "value" in op.attributes:  # it is spelled so already
+        return
     value = op.operands.pop()
     constant = defining_op(value)
     number = constant.attributes.get("value") if constant is not None else None

@@ -20,17 +20,23 @@ class Task:
         return self._handle
 
     def free(self) -> None:
-        """Give back the transfer's buffer descriptor, without waiting."""
+        """Give back the transfer's buffer descriptor, without waiting. ScopeError outside of a
+        runtime sequence."""
         in_sequence("Task.free()").create("aiex.dma_free_task", [unwrap(self._handle)])
 
     def await_(self) -> None:
-        """Wait for the end of the transfer, which was started with ``wait=True``."""
+        """Wait for the end of the transfer, which was started with ``wait=True``. ScopeError
+        outside of a runtime sequence."""
         in_sequence("Task.await_()").create("aiex.dma_await_task", [unwrap(self._handle)])
 
 
 class TaskGroup:
     """Transfers that are awaited and freed together: pass it as ``group=`` to fill and drain, then
-    ``finish()`` it. Made in a runtime sequence only."""
+    ``finish()`` it.
+
+    Made in a runtime sequence, ScopeError elsewhere. IronRuntimeError for one that is never
+    finished, and for a transfer into one that is. `id` is a number for messages.
+    """
 
     def __init__(self, id: int | None = None) -> None:
         self.where = here()

@@ -60,6 +60,7 @@ class Traced:
 
     @property
     def type(self) -> Type:
+        """The MLIR type."""
         return self.value.type
 
 
@@ -70,6 +71,7 @@ class Scalar(Traced):
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Its type as a NumPy dtype."""
         return numpy_dtype(self.type)
 
     def astype(self, dtype: Any) -> Scalar:

@@ -27,9 +27,12 @@ class Worker:
 
     `fn_args` are handles of fifos, Buffers, Kernels, barriers and plain Python values, in lists
     and tuples if need be. `while_true` repeats it for ever. `stack_size` is in bytes; the tools'
-    default is 1024. `core_fn` None is a core that does nothing. `tile` pins it.
+    default is 1024 (mlir-aie's). `core_fn` None is a core that does nothing. `tile` pins it.
+    `trace` and `trace_events` are accepted and mean nothing here; `allocation_scheme` and
+    `dynamic_objfifo_lowering` are passed on to mlir-aie's compiler.
 
-    ValueError for a tile that is no compute tile or an ObjectFifo in place of a handle.
+    ValueError for a tile that is no compute tile, an ObjectFifo in place of a handle, or a stack
+    of less than 1 byte.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Worker:
 
     @property
     def tile(self) -> Tile:
+        """The tile asked for, wholly or partly named."""
         return self._tile
 
     @property
@@ -91,10 +95,12 @@ class Worker:
 
     @property
     def fifos(self) -> list[ObjectFifoHandle]:
+        """The handles among its arguments."""
         return [a for a in self.flat_fn_args if isinstance(a, ObjectFifoHandle)]
 
     @property
     def buffers(self) -> list[Buffer]:
+        """The Buffers among its arguments."""
         return [a for a in self.flat_fn_args if isinstance(a, Buffer)]
 
     def __repr__(self) -> str:

@@ -6,14 +6,14 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from iron.runtime.tensor import Tensor
 
-from .signature import Signature, TensorParameter
+from .scalars import Number
+from .signature import ScalarParameter, Signature, TensorParameter
 
 _NUMPY: dict[str, tuple[str, ...]] = {
     "i8": ("int8", "uint8"),
@@ -36,21 +36,21 @@ def accepted_dtypes(element: str) -> tuple[str, ...]:
     return _NUMPY.get(element, (element,))
 
 
-@dataclass(frozen=True)
-class Expected:
-    """One tensor of a design: its parameter, element type and shape in elements."""
+class Expected(NamedTuple):
+    """One argument of a design: its parameter, element type and shape in elements; for a scalar,
+    what numbers it takes."""
 
-    parameter: TensorParameter
+    parameter: TensorParameter | ScalarParameter
     element: str
     shape: tuple[int, ...]
+    number: Number | None = None
 
     @property
-    def count(self) -> int:
+    def elements(self) -> int:
         return math.prod(self.shape)
 
 
-@dataclass(frozen=True)
-class Buffers:
+class Buffers(NamedTuple):
     """The buffers of one call, and the plain arrays that results go back to."""
 
     given: tuple[Any, ...]
@@ -61,8 +61,7 @@ class Buffers:
             array[...] = tensor.numpy().reshape(array.shape)
 
 
-@dataclass(frozen=True)
-class Arguments:
+class Arguments(NamedTuple):
     """What one built design expects of its call."""
 
     design: str
@@ -82,17 +81,41 @@ class Arguments:
                 f"{len(sequence)}; list one type in Runtime(..., fn_args) for each parameter, in "
                 f"the same order (declared at {signature.where})"
             )
-        expected = tuple(
-            Expected(t, a["dtype"], tuple(a["shape"]))
-            for t, a in zip(tensors, sequence, strict=True)
-        )
-        return Arguments(signature.design, signature.where, expected)
+        made = Arguments(signature.design, signature.where, ())
+        return made._replace(expected=tuple(map(made._expected, tensors, sequence)))
+
+    def _expected(self, parameter: TensorParameter | ScalarParameter, a: Any) -> Expected:
+        """What the sequence takes for a parameter; TypeError when they are not of one kind."""
+        element, shape = a["dtype"], tuple(a["shape"])
+        if bool(a["scalar"]) is not isinstance(parameter, ScalarParameter):
+            kinds = ("a tensor", "a number") if a["scalar"] else ("a number", "a tensor")
+            raise TypeError(
+                f"{self.design}: {parameter.name} is declared as {kinds[0]}, but the runtime "
+                f"sequence takes {kinds[1]} of {element} there; let parameter and fn_args agree"
+                f"{self._declared()}"
+            )
+        if not isinstance(parameter, ScalarParameter):
+            return Expected(parameter, element, shape)
+        declared = parameter.dtype
+        if declared is not None and np.dtype(declared).name not in accepted_dtypes(element):
+            raise TypeError(
+                f"{self.design}: {parameter.name} is declared as {np.dtype(declared).name}, but "
+                f"the runtime sequence takes {element} there; let parameter and fn_args agree"
+                f"{self._declared()}"
+            )
+        names = (np.dtype(declared).name,) if declared else accepted_dtypes(element)
+        return Expected(parameter, element, shape, Number(names))
 
     def check(self, tensors: Sequence[Any]) -> Buffers:
         """The buffers of `tensors`; TypeError naming design, parameter and expectation."""
-        given, results = [], []
+        given: list[Any] = []
+        results = []
         for expected, value in zip(self.expected, tensors, strict=True):
             tensor = value
+            if expected.number is not None:
+                called = f"{self.design}: {expected.parameter.name}"
+                given.append(expected.number.of(value, called, self._declared()))
+                continue
             if isinstance(value, np.ndarray):
                 self._check_one(expected, value.dtype, value.size)
                 tensor = Tensor(value)
@@ -109,15 +132,15 @@ class Arguments:
         return Buffers(tuple(given), tuple(results))
 
     def _check_one(self, expected: Expected, dtype: np.dtype[Any], count: int) -> None:
-        if dtype.name not in accepted_dtypes(expected.element):
+        if not dtype.isnative or dtype.name not in accepted_dtypes(expected.element):
             raise TypeError(
                 f"{self.design}: {expected.parameter.name} is to be of "
-                f"{self._says(expected)}, got dtype {dtype.name}{self._declared()}"
+                f"{self._says(expected)}, got dtype {dtype}{self._declared()}"
             )
-        if count != expected.count:
+        if count != expected.elements:
             raise TypeError(
                 f"{self.design}: {expected.parameter.name} is to be of {self._says(expected)}, "
-                f"which is {expected.count} elements, got {count}{self._declared()}"
+                f"which is {expected.elements} elements, got {count}{self._declared()}"
             )
 
     def _says(self, expected: Expected) -> str:

@@ -7,15 +7,19 @@ are what their names say.
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from iron.build import Result
 
+    from .compilable import Built, CompilableDesign
+
 StrPath = str | os.PathLike[str]
+BUNDLE_SUFFIX = ".bundle"
 
 XCLBIN, INSTS, ELF, FULL_ELF, PDI = (
     "xclbin_path", "inst_path", "elf_path", "full_elf_path", "pdi_path",
@@ -37,6 +41,35 @@ def given_paths(paths: Mapping[str, StrPath | None]) -> dict[str, str]:
     return given
 
 
+def about_package(design: CompilableDesign, built: Built) -> dict[str, Any]:
+    """What a package is, for whoever has nothing else: the design's name and parameters, the
+    target, and the digests of the files."""
+    package = built.package
+    npu = not {"final.xclbin", "design.elf"}.isdisjoint(package.outputs)
+    return {
+        "design": design.name,
+        "target": "npu" if npu else "host",
+        "parameters": [{"name": t.name, "role": t.role} for t in design.signature.tensors],
+        "package": {name: file_sha256(package.path(name)) for name in package.outputs},
+    }
+
+
+def file_sha256(path: str | os.PathLike[str]) -> str:
+    """SHA-256 of a file, in hexadecimal digits."""
+    with open(path, "rb") as f:
+        return hashlib.sha256(f.read()).hexdigest()
+
+
+def write_package(design: CompilableDesign, built: Built, out: StrPath) -> None:
+    """A package as a bundle when `out` ends in ``.bundle``, else as a directory of that name; files
+    of a package that was there before and are not in this one go."""
+    from iron.runtime.bundle import write_bundle, write_directory
+
+    about = about_package(design, built)
+    write = write_bundle if os.fspath(out).endswith(BUNDLE_SUFFIX) else write_directory
+    write(built.package.directory, out, about)
+
+
 def artifacts(package: Result) -> tuple[Path, Path]:
     """The paths of a package in the store: it itself and its network; its xclbin and instructions
     (or its full ELF, twice) on the npu target."""
@@ -49,13 +82,16 @@ def artifacts(package: Result) -> tuple[Path, Path]:
     return Path(package.directory), Path(package.path(NETWORK))
 
 
-def write_artifacts(package: Result, given: Mapping[str, str]) -> tuple[Path, Path | None]:
-    """Write a package to the paths given, each at once; those that say where it now is."""
+def write_artifacts(
+    package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
+) -> tuple[Path, Path | None]:
+    """Write a package to the paths given, each at once; those that say where it now is.
+    `instruction_elf` makes an ELF of the npu target's instructions and says where it is."""
     from iron.runtime.bundle import write_bundle, write_file
     from iron.toolchain.compiler import ToolNotFound
 
     if not {"final.xclbin", "design.elf"}.isdisjoint(package.outputs):
-        return _write_npu(package, given)
+        return _write_npu(package, given, instruction_elf)
     for name in (ELF, PDI):
         if name in given:
             raise ToolNotFound(
@@ -70,7 +106,9 @@ def write_artifacts(package: Result, given: Mapping[str, str]) -> tuple[Path, Pa
     return Path(given[XCLBIN]), Path(given[INSTS])
 
 
-def _write_npu(package: Result, given: Mapping[str, str]) -> tuple[Path, Path | None]:
+def _write_npu(
+    package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
+) -> tuple[Path, Path | None]:
     from iron.runtime.bundle import write_file
     from iron.toolchain.compiler import ToolNotFound
 
@@ -78,8 +116,6 @@ def _write_npu(package: Result, given: Mapping[str, str]) -> tuple[Path, Path | 
         with open(package.path(output), "rb") as f:
             return f.read()
 
-    if ELF in given:
-        raise ToolNotFound(f"{ELF}={given[ELF]!r}: instructions as ELF are not made; give {INSTS}")
     if FULL_ELF in given:
         if "design.elf" not in package.outputs:
             raise ToolNotFound(
@@ -95,7 +131,10 @@ def _write_npu(package: Result, given: Mapping[str, str]) -> tuple[Path, Path | 
 
         section = read_xclbin(read("final.xclbin")).section("AIE_PARTITION")
         assert section is not None
-        write_file(given[PDI], next(iter(read_partition(section.data)[1].values())))
+        *_, own = read_partition(section.data)[1].values()  # others were there before
+        write_file(given[PDI], own)
+    if ELF in given:
+        write_file(given[ELF], Path(instruction_elf()).read_bytes())
     write_file(given[XCLBIN], read("final.xclbin"))
     write_file(given[INSTS], read("insts.bin"))
     return Path(given[XCLBIN]), Path(given[INSTS])

@@ -8,19 +8,17 @@ content, so that equal text builds nothing, whoever wrote it.
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from .context import compile_values
+from .declared import DeclaredDesign
 from .generate import Generated, generate, in_users_terms
 from .keys import key_text
-from .options import BuildOptions, current_options
+from .options import current_options
 from .reads import Reads, reads_of
-from .signature import Signature, signature_of
 
 if TYPE_CHECKING:
     from iron.build import Result, Session
@@ -31,12 +29,7 @@ if TYPE_CHECKING:
 
     from .artifacts import StrPath
 
-RECORD_FORMAT = "1"
-RECORD_PARTS = (
-    "form of the record", "iron itself", "name", "directory", "values and options", "device",
-    "what the generator reads",
-)  # fmt: skip
-"""What the parts of a record's key are called; the files it reads come after them."""
+RECORD_FORMAT = "2"
 
 
 @dataclass(frozen=True)
@@ -45,109 +38,27 @@ class Built:
 
     generated: Generated
     package: Result
+    out: str | None = None
+    """Where it was asked for, when it was."""
+
+    @property
+    def directory(self) -> Path:
+        """Where its files are: where they were asked for, else in the store, read-only."""
+        return Path(self.package.directory if self.out is None else self.out)
+
+    @property
+    def paths(self) -> dict[str, Path]:
+        """The package's files by name; one path, when a bundle was asked for."""
+        if self.out is not None and os.path.isfile(self.out):
+            return {os.path.basename(self.out): Path(self.out)}
+        return {name: self.directory / name for name in self.package.outputs}
 
 
-class CompilableDesign:
-    """A generator with the compile-time values bound so far and the options it is built with.
+class CompilableDesign(DeclaredDesign):
+    """A design that is generated and built: to a package in the store, or to files.
 
     Raises TypeError when the generator's parameters have no meaning in a design.
     """
-
-    def __init__(
-        self,
-        mlir_generator: Callable[..., Any] | str | os.PathLike[str],
-        *,
-        compile_kwargs: Mapping[str, Any] | None = None,
-        **build_options: Any,
-    ) -> None:
-        if isinstance(mlir_generator, (str, os.PathLike)):
-            from .mlir_file import MlirFile
-
-            mlir_generator = MlirFile(mlir_generator)
-        self.generator: Callable[..., Any] = mlir_generator
-        self.signature: Signature = signature_of(mlir_generator).with_values(compile_kwargs or {})
-        self.options = BuildOptions.of(build_options, self.directory)
-
-    def renew(self) -> None:
-        """Look at the generator's parameters again, after its definition was edited."""
-        self.signature = signature_of(self.generator).with_values(self.signature.prebound)
-
-    @property
-    def name(self) -> str:
-        return self.signature.design
-
-    generator_name = name
-
-    @property
-    def mlir_generator(self) -> Callable[..., Any]:
-        return self.generator
-
-    @property
-    def compile_kwargs(self) -> Mapping[str, Any]:
-        """The values bound so far."""
-        return MappingProxyType(self.signature.prebound)
-
-    @property
-    def use_cache(self) -> bool:
-        return self.options.use_cache
-
-    @property
-    def full_elf(self) -> bool:
-        return self.options.full_elf
-
-    @property
-    def compile_flags(self) -> tuple[str, ...]:
-        return self.options.compile_flags
-
-    @property
-    def aiecc_flags(self) -> tuple[str, ...]:
-        return self.options.aiecc_flags
-
-    @property
-    def source_files(self) -> tuple[Path, ...]:
-        return tuple(map(Path, self.options.source_files))
-
-    @property
-    def include_paths(self) -> tuple[Path, ...]:
-        return tuple(map(Path, self.options.include_paths))
-
-    @property
-    def object_files(self) -> tuple[Path, ...]:
-        return tuple(map(Path, self.options.object_files))
-
-    @property
-    def compile_params(self) -> list[str]:
-        return list(self.signature.value_names)
-
-    @property
-    def tensor_params(self) -> list[str]:
-        return [t.name for t in self.signature.tensors]
-
-    @property
-    def scalar_params(self) -> list[str]:
-        """None: a number of the call is a compile-time value or lies in a tensor."""
-        return []
-
-    @property
-    def directory(self) -> str:
-        """The folder of the generator's file; relative paths in the design's options start here."""
-        files = self.own_files()
-        return os.path.dirname(files[0]) if files else os.getcwd()
-
-    def own_files(self) -> list[str]:
-        """The file the generator stands in, unless it was typed in or made otherwise."""
-        file = self.signature.where.rpartition(":")[0]
-        return [os.path.abspath(file)] if os.path.exists(file) else []
-
-    def specialize(self, **overrides: Any) -> CompilableDesign:
-        """The same design with options replaced and further values bound."""
-        named = {k: overrides.pop(k) for k in list(overrides) if k in BuildOptions.names()}
-        made = object.__new__(CompilableDesign)
-        made.generator = self.generator
-        made.signature = self.signature.with_values(overrides)
-        changed = BuildOptions.of(named, self.directory)
-        made.options = replace(self.options, **{k: getattr(changed, k) for k in named})
-        return made
 
     # -- generating ------------------------------------------------------------------------
 
@@ -155,46 +66,49 @@ class CompilableDesign:
         self, session: Session, values: Mapping[str, Any], device: Any, reads: Reads | None = None
     ) -> Generated:
         """The design's text: as recorded, when everything it depends on is the same, else anew."""
-        reads = reads or reads_of(self.generator)
+        from . import records
+        from .observing import is_observed
+
         use_cache = self.options.use_cache and current_options().use_cache
-        if not reads.complete or not use_cache:
+        # What a generator asks of another design is read by the one that asks.
+        if not use_cache or is_observed():
             return self.generate(values, device)
+        reads = reads or reads_of(self.generator)
         parts = self._record_parts(values, device, reads)
-        recorded = _recall(session, parts, self.name)
-        if recorded is not None:
-            return recorded
-        started = time.perf_counter()
-        made = self.generate(values, device)
-        seconds = time.perf_counter() - started
-        late = reads_of(self.generator)
-        if late.text() == reads.text() and late.files == reads.files:
-            # Otherwise it imported or changed something while it ran: its inputs are known only
-            # from now on, and the next process starts from what it finds then.
-            files = {"aie.mlir": made.text, "record.json": made.to_json()}
-            session.keep(
-                "generation", parts, files, label=self.name, names=RECORD_PARTS, seconds=seconds
-            )
-        return made
+        found = records.recall(session, parts, self.name) if reads.complete else None
+        if found is not None:
+            return found
+        return records.make(
+            session,
+            parts,
+            self.name,
+            reads,
+            lambda without: reads_of(self.generator, without),
+            lambda: self.generate(values, device),
+        )
 
     def generate(self, values: Mapping[str, Any], device: Any) -> Generated:
         """The design's text, from running the generator; no record is read or written."""
         return generate(self.generator, self.signature, values, device)
 
-    def _record_parts(self, values: Mapping[str, Any], device: Any, reads: Reads) -> list[str]:
+    def _record_parts(
+        self, values: Mapping[str, Any], device: Any, reads: Reads
+    ) -> list[tuple[str, str]]:
         from iron.build import file_digest
 
         return [
-            RECORD_FORMAT,
-            _own_identity(),
-            self.name,
-            self.directory,
-            self.values_key(values),
-            key_text(device, "device"),
-            reads.text(),
-            *(f"{f} {file_digest(f)}" for f in sorted(self._input_files(reads))),
+            ("form of the record", RECORD_FORMAT),
+            ("iron itself", _own_identity()),
+            ("name", self.name),
+            ("directory", self.directory),
+            ("values and options", self.values_key(values)),
+            ("device", key_text(device, "device")),
+            ("what the generator reads", reads.text()),
+            *((f, f"{f} {file_digest(f)}") for f in sorted(self.input_files(reads))),
         ]
 
-    def _input_files(self, reads: Reads) -> set[str]:
+    def input_files(self, reads: Reads) -> set[str]:
+        """Files whose contents a record depends on."""
         return {*reads.files, *self.options.source_files, *self.own_files()}
 
     def values_key(self, values: Mapping[str, Any]) -> str:
@@ -211,18 +125,25 @@ class CompilableDesign:
         self, target: str | None = None, sequences: Sequence[str] = (), driver: str | None = None
     ) -> HostToolchain | NpuToolchain:
         """The tools of `target`, by default the one in force; ToolNotFound when it has none here.
-        Sequences and driver are choices of the npu target."""
+        `sequences` names the runtime sequences that are wanted, by default `sequence` or, on the
+        npu target, all; a package of the host target holds one (ValueError). The driver is a choice
+        of the npu target."""
+        sequences = sequences or ((self.sequence,) if self.sequence is not None else ())
         flags, includes = self.options.compile_flags, self.options.include_paths
         if (target or current_options().target) == "host":
-            from iron.toolchain.host import HostToolchain
+            from iron.toolchain.host import Choice, HostToolchain
 
-            return HostToolchain.find(flags, includes)
+            if len(sequences) > 1:
+                raise ValueError(
+                    f"{self.name}: a package of the host target holds one runtime sequence, asked "
+                    f"were {', '.join(sequences)}; build one package for each, they share the rest"
+                )
+            choice = Choice(sequence=sequences[0]) if sequences else None
+            return HostToolchain.find(flags, includes, choice)
         from iron.design.spelling import march_2026_operation
         from iron.toolchain.npu import NpuToolchain
 
-        from .mlir_file import MlirFile
-
-        by_hand = isinstance(self.generator, MlirFile)  # in the spelling its writer chose
+        by_hand = getattr(self.generator, "spelled_by_hand", False)
         return NpuToolchain.find(
             flags,
             includes,
@@ -233,7 +154,41 @@ class CompilableDesign:
             spellings={} if by_hand else {"2026-03": march_2026_operation},
         )
 
-    def build(self, session: Session, generated: Generated) -> Built:
+    def build(self, out: StrPath | None = None, **values: Any) -> Built:
+        """Build with `values`, without running; nothing is done for what is in the store.
+
+        With `out` the files are also put there: into a directory of that name, or into one file
+        when it ends in ``.bundle``; `iron.load` runs either without any compiler. TypeError for
+        values that are missing or unknown, BuildError when a kernel does not compile.
+        """
+        bound = self.signature.bind_values(values)
+        session, generated = self._generated(bound)
+        return self.delivered(self.package_of(session, generated), out)
+
+    def delivered(self, built: Built, out: StrPath | None) -> Built:
+        """A built design, its files put where they are asked for as well."""
+        from .artifacts import write_package
+
+        if out is None:
+            return built
+        write_package(self, built, out)
+        return replace(built, out=os.path.abspath(out))
+
+    def export(self, directory: StrPath, **values: Any) -> Path:
+        """Build with `values`, and write all that it is made from to `directory`, so that ``scons``
+        makes the same bytes of it anywhere: its MLIR, the sources and headers of its kernels, a
+        manifest, an SConstruct, and the built package as a bundle that `iron.load` runs.
+
+        The directory is new, empty or an earlier export, which makes way; ExportError when it
+        holds anything else, or an option names a file that cannot be taken along."""
+        from .export import export
+
+        bound = self.signature.bind_values(values)
+        session, generated = self._generated(bound)
+        built = self.package_of(session, generated)
+        return export(self, built, session, directory, bound, current_options().target)
+
+    def package_of(self, session: Session, generated: Generated) -> Built:
         """The package of what was generated. Raises iron.build.BuildError and the errors of
         `HostToolchain.package`."""
         objects = self.objects(generated)
@@ -250,12 +205,14 @@ class CompilableDesign:
         return {**ready, **generated.objects}
 
     def as_mlir(self, **values: Any) -> str:
-        """The text of the design with `values`."""
-        from iron.build import default_session
+        """The text of the design with `values`, from the store when nothing it reads has changed;
+        TypeError for values that are missing or unknown, and the errors of the generator."""
         from iron.design import get_current_device
 
+        from .records import own_session
+
         bound = self.signature.bind_values(values)
-        return self.generated(default_session(), bound, get_current_device()).text
+        return self.generated(own_session(), bound, get_current_device()).text
 
     def generate_mlir(self) -> Module:
         """The design with the values bound so far, as a module. TypeError when one is missing."""
@@ -263,6 +220,43 @@ class CompilableDesign:
         from iron.design import Module
 
         return Module(ir.parse(self.as_mlir(), "aie.mlir"))
+
+    # -- of calls and results, as mlir-aie's tools ask -----------------------------------------
+
+    def split_runtime_args(
+        self, runtime_args: Sequence[Any], runtime_kwargs: Mapping[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """What a call gives: by position, and its compile-time values. TypeError where it would be
+        one of the call."""
+        call = self.signature.bind(runtime_args, runtime_kwargs)
+        return list(call.tensors), dict(runtime_kwargs)
+
+    def validate_tensor_args(self, tensor_args: Sequence[Any]) -> None:
+        """TypeError when `tensor_args` are not what the design, which is built for that, takes."""
+        from .arguments import Arguments
+
+        given = self.signature.bind(tensor_args, {}).tensors
+        package = self.package_of(*self._generated(self._values_so_far())).package
+        Arguments.read(package.directory, self.signature).check(given)
+
+    @property
+    def recipe_hash(self) -> str:
+        """Digest of what the design is made from: what its generator reads, the values bound so far
+        and the options. Device and tools are not in it."""
+        import hashlib
+
+        parts = (
+            self.name,
+            self.values_key(self.signature.prebound),
+            reads_of(self.generator).text(),
+        )
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+    @property
+    def artifact_hash(self) -> str:
+        """The key of the built design, which sources, tools and device are in; it is built when it
+        is not. TypeError when a value is missing."""
+        return self.package_of(*self._generated(self._values_so_far())).package.key
 
     # -- as files --------------------------------------------------------------------------
 
@@ -274,11 +268,15 @@ class CompilableDesign:
         full_elf_path: StrPath | None = None,
         pdi_path: StrPath | None = None,
     ) -> tuple[Path, Path | None]:
-        """Build, and give or write the files that take the place of an xclbin and its
-        instructions; see `iron.jit.artifacts`.
+        """Build, and give or write the xclbin and its instructions: (`xclbin_path`, `inst_path`).
 
-        Without paths they are in the store. ValueError for paths that do not go together,
-        TypeError for missing values, iron.build.BuildError when a kernel does not compile.
+        Without paths they are in the store. On the host target a bundle that ``NPUKernel`` of the
+        ``aie`` names runs without a compiler takes the place of the xclbin, the package's network
+        that of the instructions; there is no ELF and no PDI. `full_elf_path` is for designs built
+        with ``full_elf=True``, and alone.
+
+        ValueError for paths that do not go together, TypeError for missing values, ToolNotFound for
+        a file that the target does not make, BuildError when a kernel does not compile.
         """
         from .artifacts import artifacts, given_paths, write_artifacts
 
@@ -291,14 +289,24 @@ class CompilableDesign:
                 "pdi_path": pdi_path,
             }
         )
-        package = self.build(*self._generated()).package
-        return write_artifacts(package, given) if given else artifacts(package)
+        session, generated = self._generated(self._values_so_far())
+        package = self.package_of(session, generated).package
+        if not given:
+            return artifacts(package)
+        return write_artifacts(package, given, lambda: self._instruction_elf(session, package))
+
+    def _instruction_elf(self, session: Session, package: Result) -> str:
+        from iron.toolchain.npu import NpuToolchain
+
+        toolchain = self.toolchain("npu")
+        assert isinstance(toolchain, NpuToolchain)
+        return toolchain.instruction_elf(session, package).path()
 
     def get_artifacts(self) -> tuple[Path, Path] | None:
         """What `compile()` would give, when it is built already; nothing is compiled."""
         from .artifacts import artifacts
 
-        session, generated = self._generated()
+        session, generated = self._generated(self._values_so_far())
         objects = self.objects(generated)
         found = self.toolchain().find_package(session, generated.text, objects, self.name)
         return None if found is None else artifacts(found)
@@ -311,75 +319,21 @@ class CompilableDesign:
         """The image of one device; None on the host target."""
         return None
 
-    def _generated(self) -> tuple[Session, Generated]:
-        from iron.build import default_session
+    def _generated(self, values: Mapping[str, Any]) -> tuple[Session, Generated]:
         from iron.design import get_current_device
 
+        from .records import own_session
+
+        session = own_session()
+        return session, self.generated(session, values, get_current_device())
+
+    def _values_so_far(self) -> dict[str, Any]:
         try:
-            values = self.signature.bind_values({})
+            return self.signature.bind_values({})
         except TypeError as e:
             raise TypeError(
                 f"the compile_kwargs do not match the CompileTime parameters: {e}"
             ) from None
-        session = default_session()
-        return session, self.generated(session, values, get_current_device())
-
-    # -- as JSON ---------------------------------------------------------------------------
-
-    def to_json(self) -> str:
-        """Everything but the generator, for `from_json`. TypeError for a value that has no form
-        in JSON."""
-        import json
-
-        from .values_json import encode
-
-        values = {k: encode(v, k) for k, v in self.signature.prebound.items()}
-        options = {
-            f.name: encode(getattr(self.options, f.name), f.name) for f in fields(self.options)
-        }
-        return json.dumps(
-            {"generator_name": self.name, "compile_kwargs": values, "options": options}
-        )
-
-    @classmethod
-    def from_json(
-        cls, json_str: str, generator: Callable[..., Any] | None = None
-    ) -> CompilableDesign:
-        """The reverse of `to_json`, with the generator that is not in it; ValueError without
-        one."""
-        import json
-
-        from .values_json import decode
-
-        if generator is None:
-            raise ValueError(
-                "from_json needs the generator, which JSON cannot hold: from_json(text, generator)"
-            )
-        data = json.loads(json_str)
-        values = {k: decode(v) for k, v in data["compile_kwargs"].items()}
-        options = {k: decode(v) for k, v in data["options"].items()}
-        return cls(generator, compile_kwargs=values, **options)
-
-    def __iron_key__(self) -> tuple[Any, ...]:
-        """What it is as a compile-time value of another design."""
-        return (self.generator, dict(self.signature.prebound), self.options.key())
-
-    def __repr__(self) -> str:
-        return f"<design {self.name} at {self.signature.where}>"
-
-
-def _recall(session: Session, parts: Sequence[str], name: str) -> Generated | None:
-    """What a record says, None when there is none that can be read."""
-    found = session.recall("generation", parts, label=name, names=RECORD_PARTS)
-    if found is None:
-        return None
-    try:
-        with open(found.path("aie.mlir"), encoding="utf-8") as f:
-            text = f.read()
-        with open(found.path("record.json"), encoding="utf-8") as f:
-            return Generated.from_json(text, f.read())
-    except (OSError, ValueError, KeyError):
-        return None
 
 
 def _own_identity() -> str:

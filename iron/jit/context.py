@@ -16,7 +16,11 @@ _values: ContextVar[Mapping[str, Any]] = ContextVar(
 @contextlib.contextmanager
 def compile_context(**values: Any) -> Iterator[dict[str, Any]]:
     """Make `values` available to `get_compile_arg`; the innermost context wins. Gives all that are
-    in force inside."""
+    in force inside, as a dict.
+
+    They take part in the key of every design generated inside, as CompileTime values do; holds for
+    this thread or task.
+    """
     merged = {**_values.get(), **values}
     token = _values.set(merged)
     try:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from iron.runtime.device import use_device
 from iron.toolchain.objects import CompileSpec, ObjectSpec, SourceFile, SourceText
 
 from .context import compile_context
+from .errors import GenerationError as GenerationError
+from .nesting import generating
+from .observed import Observation, still_hold
 from .signature import Signature, name_and_place
 
 if TYPE_CHECKING:
@@ -26,22 +29,30 @@ class Generated:
     text: str
     objects: dict[str, ObjectSpec]
     lines: dict[int, str]
+    observed: tuple[Observation, ...] = ()
+    """What the generator was seen to read while it ran."""
+    untracked: tuple[str, ...] = ()
+    """Why it may say something else although nothing of that is different."""
+
+    def having_read(self, observed: Sequence[Observation], untracked: Sequence[str]) -> Generated:
+        """The same, said by a generator that read this."""
+        return replace(self, observed=tuple(observed), untracked=tuple(untracked))
+
+    def holds(self) -> bool:
+        """Whether what the generator read while it ran is as it was."""
+        return not self.untracked and still_hold(self.observed)
 
     def to_json(self) -> str:
         """Everything but the text."""
-        objects = {name: _object_fields(spec) for name, spec in self.objects.items()}
+        objects = {name: object_fields(spec) for name, spec in self.objects.items()}
         return json.dumps({"objects": objects, "lines": self.lines}, indent=1)
 
     @staticmethod
     def from_json(text: str, rest: str) -> Generated:
         """The reverse of `to_json`; ValueError or KeyError when `rest` is not what that writes."""
         data = json.loads(rest)
-        objects = {name: _object(f) for name, f in data["objects"].items()}
+        objects = {name: object_of(f) for name, f in data["objects"].items()}
         return Generated(text, objects, {int(k): str(v) for k, v in data["lines"].items()})
-
-
-class GenerationError(Exception):
-    """A generator that does not give a design."""
 
 
 class TensorStandIn:
@@ -83,7 +94,12 @@ def generate(
     named = {t.name: TensorStandIn(t.name, name) for t in signature.tensors if t.by_name}
     from iron.design.placed import ambient
 
-    with use_device(device), compile_context(**values), ambient() as written:
+    with (
+        generating(generator, values, device, name, where),
+        use_device(device),
+        compile_context(**values),
+        ambient() as written,
+    ):
         made = generator(*stand_ins, **named, **values)
     if made is None and written.operation.body.operations:
         made = written  # a placed design: it wrote into the ambient module
@@ -127,7 +143,8 @@ def _pairs(written: Operation, read_back: Operation) -> Iterator[tuple[Operation
                 yield from _pairs(a, b)
 
 
-def _object_fields(spec: ObjectSpec) -> dict[str, Any]:
+def object_fields(spec: ObjectSpec) -> dict[str, Any]:
+    """What must be built, as plain JSON data."""
     return {
         "members": [
             {
@@ -148,7 +165,8 @@ def _object_fields(spec: ObjectSpec) -> dict[str, Any]:
     }
 
 
-def _object(f: dict[str, Any]) -> ObjectSpec:
+def object_of(f: dict[str, Any]) -> ObjectSpec:
+    """The reverse of `object_fields`."""
     members = tuple(
         CompileSpec(
             SourceText(m["text"], m["name"]) if m["file"] is None else SourceFile(m["file"]),

@@ -111,6 +111,11 @@ def _other(encoder: _Encoder, value: Any) -> str:
         return function_text(value, encoder.text)
     if isinstance(value, types.MethodType):
         return f"method[{encoder.many((value.__func__, value.__self__))}]"
+    if isinstance(value, inspect.Signature):
+        return f"signature[{encoder.many((*value.parameters.values(), value.return_annotation))}]"
+    if isinstance(value, inspect.Parameter):
+        held = (value.name, int(value.kind), value.default, value.annotation)
+        return f"parameter[{encoder.many(held)}]"
     if isinstance(value, types.BuiltinFunctionType):
         return f"builtin:{value.__module__}.{value.__qualname__}"
     if type(value).__module__.partition(".")[0] in ("numpy", "ml_dtypes"):
@@ -163,7 +168,8 @@ def qualified(cls: type) -> str:
 def function_text(function: types.FunctionType, text: Callable[[Any], str]) -> str:
     """A function by what it does: module, name, code, and everything it reads besides its
     arguments (defaults, cells, globals, functions it calls), wherever user code reaches."""
-    from .reads import is_user_code, reads_of
+    from .reads import reads_of
+    from .usercode import is_user_code
 
     if is_user_code(function.__module__, function.__code__):
         reads = reads_of(function)

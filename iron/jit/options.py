@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
+
+from iron.runtime.device import swap_device
+
+from .environment import Variables
 
 RELOAD = ("auto", "never")
 TARGETS = ("host", "npu")
@@ -98,43 +103,71 @@ class RunOptions:
             raise ValueError(f"timeout={self.timeout!r}: it is a positive number of seconds")
 
 
-_scoped: ContextVar[Mapping[str, Any]] = ContextVar("iron_options", default=MappingProxyType({}))
-_configured: dict[str, Any] = {}
+class _Scope:
+    """Run options of one block of code, over those of the blocks around it and of the process."""
+
+    __slots__ = ("changes", "device_before", "known", "outer")
+
+    def __init__(self, changes: Mapping[str, Any], outer: _Scope | None = None) -> None:
+        self.changes = changes
+        self.outer = outer
+        self.device_before: Any = None
+        self.known: tuple[Mapping[str, Any], tuple[Any, ...], RunOptions] | None = None
+        """What they came to, for what was configured and in the environment then."""
+
+
+_outermost = _Scope(MappingProxyType({}))
+_scope: ContextVar[_Scope] = ContextVar("iron_options", default=_outermost)
+_configuring = threading.Lock()
+_configured: list[Mapping[str, Any]] = [MappingProxyType({})]
+"""One mapping, replaced and never changed, so that a look at it takes no lock."""
+_VARIABLES = {"target": "IRON_TARGET", "reload": "IRON_RELOAD"}
+_environment = Variables(*_VARIABLES.values())
 
 
 def configure(**changes: Any) -> RunOptions:
-    """Set run options for the process; the options now in force. See `RunOptions`."""
+    """Set run options for the process; the options now in force. See `RunOptions`.
+
+    TypeError for a name that is none of them, ValueError for a value that an option cannot have.
+    """
     replace(_process_options(), **changes)
-    _configured.update(changes)
+    with _configuring:
+        _configured[0] = MappingProxyType({**_configured[0], **changes})
     return current_options()
 
 
 class options:
     """Run options for a block of code, in this thread or task only, or for one call:
-    ``design[options(timeout=5)](a, b)``. It may be used again. See `RunOptions`; `device`, by
-    name or itself, is the current device inside.
+    ``design[options(timeout=5)](a, b)``. It may be used again, by several threads too. See
+    `RunOptions`; `device`, by name or itself, is the current device inside.
     """
 
     def __init__(self, *, device: Any = None, **changes: Any) -> None:
         replace(_process_options(), **changes)
         self.device = device
         self.changes = changes
-        self._open: list[contextlib.ExitStack] = []
 
     def __enter__(self) -> RunOptions:
-        scope = contextlib.ExitStack()
-        inside = {**_scoped.get(), **self.changes}
-        made = replace(_process_options(), **inside)
-        scope.callback(_scoped.reset, _scoped.set(inside))
+        outer = _scope.get()
+        scope = _Scope({**outer.changes, **self.changes}, outer)
+        made = _options_of(scope)
+        device = None
         if self.device is not None:
-            from iron.design.current import device
+            from iron.design.current import as_device
 
-            scope.enter_context(device(self.device))
-        self._open.append(scope)
+            device = as_device(self.device)
+        # An inner ``with iron.device(...)`` is over by the time this one ends.
+        scope.device_before = swap_device(device) if device is not None else None
+        _scope.set(scope)
         return made
 
     def __exit__(self, *fault: Any) -> None:
-        self._open.pop().close()
+        scope = _scope.get()
+        if scope.outer is None:
+            raise RuntimeError(f"{self!r} is left in a thread or task that did not enter it")
+        if self.device is not None:
+            swap_device(scope.device_before)
+        _scope.set(scope.outer)
 
     def __repr__(self) -> str:
         given = {**({"device": self.device} if self.device is not None else {}), **self.changes}
@@ -142,15 +175,37 @@ class options:
 
 
 def current_options() -> RunOptions:
-    made, scoped = _process_options(), _scoped.get()
-    return replace(made, **scoped) if scoped else made
+    return _options_of(_scope.get())
+
+
+@contextlib.contextmanager
+def pinned(made: RunOptions) -> Iterator[None]:
+    """Have just these options inside, in this thread or task, whatever others configure."""
+    outer = _scope.get()
+    _scope.set(_Scope(vars(made), outer))
+    try:
+        yield
+    finally:
+        _scope.set(outer)
+
+
+def _options_of(scope: _Scope) -> RunOptions:
+    configured, named = _configured[0], _environment.now()
+    known = scope.known
+    if known is not None and known[0] is configured and known[1] == named:
+        return known[2]
+    made = _process_options()
+    if scope.changes:
+        made = replace(made, **scope.changes)
+    scope.known = (configured, named, made)
+    return made
 
 
 def _process_options() -> RunOptions:
     """What was configured, else what ``IRON_TARGET`` and ``IRON_RELOAD`` say."""
     named = {
         name: os.environ[variable]
-        for name, variable in (("target", "IRON_TARGET"), ("reload", "IRON_RELOAD"))
+        for name, variable in _VARIABLES.items()
         if os.environ.get(variable)
     }
-    return RunOptions(**{**named, **_configured})
+    return RunOptions(**{**named, **_configured[0]})

@@ -2,36 +2,29 @@
 
 `reads_of` walks the code reachable from a function through user code, wherever it lies outside
 the installed packages, without running it. A `Reads` says by content what was found (`text`), and
-can tell later, cheaply, whether any of it is different now (`changed`).
+can tell later, cheaply, whether any of it is different now (`changed`). What the code reads of the
+world while it runs is `observing`'s.
 """
 
 from __future__ import annotations
 
-import dis
 import functools
 import inspect
 import os
 import sys
-import sysconfig
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from . import untracked
+from .codes import absolute_module, all_names, global_names, imported_modules
 from .keys import Unkeyable, code_digest, key_text
-from .parsing import parse_python
+from .statements import FileImports, imports_of
+from .usercode import is_user_code, is_user_file, is_user_module, package_version
 
 _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes)
 _ABSENT = object()
-
-OPAQUE_NAMES = frozenset(
-    (
-        *("__import__", "compile", "eval", "exec", "getattr", "globals", "import_module"),
-        *("locals", "run_path", "vars", "environ", "getenv", "open", "read_bytes", "read_text"),
-        *("fromfile", "genfromtxt", "load", "loads", "loadtxt", "memmap"),
-    )
-)
-"""Files, the environment, modules and attributes by a name that only the running code knows."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +75,21 @@ class Reads:
     classes: list[type] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
     unkeyable: list[str] = field(default_factory=list)
-    opaque: set[str] = field(default_factory=set)
-    """Names in the code through which it may read what cannot be seen: `OPAQUE_NAMES`."""
+    untracked: list[str] = field(default_factory=list)
+    """What of the code reads things that nobody can look up later, as reasons."""
+    by_name: bool = False
+    """Whether any of the code reaches attributes by names that only it knows."""
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why equal reads would not mean equal text; empty when they do."""
+        return [*self.unkeyable, *self.untracked]
 
     @property
     def complete(self) -> bool:
-        """Whether this is all the generator can depend on, so that equal reads mean equal text."""
-        return not self.unkeyable and not self.opaque
+        """Whether this, and what it is seen to read while it runs, is all that the generator can
+        depend on."""
+        return not self.unkeyable and not self.untracked
 
     def text(self) -> str:
         """The canonical text of all of it."""
@@ -111,43 +112,24 @@ class Reads:
         return any(key_text(now(), name) != text for name, now, text in self.state)
 
 
-def reads_of(generator: Callable[..., Any]) -> Reads:
-    """What `generator` reads, following user code through functions, classes and modules."""
-    walk = _Walk()
+def reads_of(generator: Callable[..., Any], without: Collection[str] = ()) -> Reads:
+    """What `generator` reads, following user code through functions, classes and modules, as if
+    the modules `without` were not loaded."""
+    walk = _Walk(frozenset(without))
     walk.callable(generator, "generator")
-    walk.reads.files |= _imported_files(walk.reads.files)
+    walk.reads.files |= walk.imported_files()
     return walk.reads
 
 
-def _imported_files(files: set[str]) -> set[str]:
-    """User files that these import when they are loaded, directly or not: what a module defines
-    may come from there by any way."""
-    modules = {
-        os.path.abspath(file): m
-        for m in list(sys.modules.values())
-        if isinstance(file := getattr(m, "__file__", None), str)
-    }
-    found: set[str] = set()
-    todo = list(files)
-    while todo:
-        path = todo.pop()
-        package = getattr(modules.get(path), "__package__", None)
-        for name, level in _imported_modules(path, _mtime(path)):
-            module = sys.modules.get(absolute_module(name, level, package))
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and module is not None and is_user_module(module.__name__):
-                file = os.path.abspath(file)
-                if file not in found and file not in files:
-                    found.add(file)
-                    todo.append(file)
-    return found
-
-
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, without: frozenset[str]) -> None:
         self.reads = Reads()
+        self.without = without
         self.seen: set[int] = set()
         self.seen_names: set[tuple[int, str]] = set()
+
+    def loaded(self, module: str) -> types.ModuleType | None:
+        return None if module in self.without else sys.modules.get(module)
 
     def callable(self, value: Any, name: str) -> None:
         if callable(value):
@@ -167,26 +149,32 @@ class _Walk:
             self.cls(type(value))
 
     def function(self, function: types.FunctionType) -> None:
-        if id(function) in self.seen or not is_user_code(function.__module__, function.__code__):
+        code, namespace = function.__code__, function.__globals__
+        if id(function) in self.seen or not is_user_code(function.__module__, code):
             return
         self.seen.add(id(function))
-        self.reads.functions.append((function, function.__code__))
-        self.reads.opaque |= OPAQUE_NAMES & set(_names(function.__code__))
-        self._file(function.__code__.co_filename)
+        self.reads.functions.append((function, code))
+        self._file(code.co_filename)
         label = f"{function.__module__}.{function.__qualname__}"
         self._defaults(function, label)
-        for name, cell in zip(
-            function.__code__.co_freevars, function.__closure__ or (), strict=True
-        ):
+        for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
             self._cell(f"{label}.{name}", cell)
-        names = set(_names(function.__code__))
-        for name in sorted(global_names(function.__code__)):
-            if name in function.__globals__:
-                self._alias(function.__globals__, name, names)
-                self._global(function.__globals__, name, names)
-        for module in sorted(_imports(function.__code__, function.__globals__.get("__package__"))):
-            if module in sys.modules:
-                self.module(sys.modules[module], names)
+        globals_read, names = global_names(code), all_names(code)
+        why = untracked.of_builtins(globals_read, namespace) + untracked.of_loading(names)
+        self.reads.untracked += [f"{label} {reason}" for reason in why]
+        if untracked.by_name(globals_read, names):
+            self.reads.by_name = True
+            names = names | _names_everywhere(namespace, globals_read)
+            if "globals" in globals_read:
+                globals_read = globals_read | frozenset(namespace)
+        for name in sorted(globals_read):
+            if name in namespace:
+                self._alias(namespace, name, names)
+                self._global(namespace, name, names)
+        for imported in sorted(imported_modules(code, namespace.get("__package__"))):
+            module = self.loaded(imported)
+            if module is not None:
+                self.module(module, names)
 
     def cls(self, cls: type) -> None:
         module = cls.__module__
@@ -195,20 +183,23 @@ class _Walk:
         self.seen.add(id(cls))
         self.reads.classes.append(cls)
         for name, member in sorted(vars(cls).items()):
-            member = getattr(member, "__func__", getattr(member, "fget", member))
+            for wrapped in ("__func__", "fget", "func"):  # methods, properties, cached ones
+                member = getattr(member, wrapped, member)
             if isinstance(member, types.FunctionType):
                 self.function(member)
-            elif not name.startswith("__") and isinstance(member, (*_IMMUTABLE, tuple, list, dict)):
+            elif isinstance(member, type):
+                self.cls(member)
+            elif not name.startswith("_") and not hasattr(type(member), "__get__"):
                 self._read(f"{cls.__qualname__}.{name}", vars(cls), name)
         for base in cls.__bases__:
             self.cls(base)
 
-    def module(self, module: types.ModuleType, names: set[str]) -> None:
+    def module(self, module: types.ModuleType, names: frozenset[str]) -> None:
         """The parts of `module` that code with these attribute names can reach."""
+        if module.__name__ in self.without:
+            return
         if not is_user_module(module.__name__):
-            top = module.__name__.partition(".")[0]
-            if top not in sys.stdlib_module_names and top != "iron":
-                self.reads.packages.setdefault(top, package_version(top))
+            self._foreign(module.__name__, names)
             return
         file = getattr(module, "__file__", None)
         if file:
@@ -218,20 +209,39 @@ class _Walk:
                 self.seen_names.add((id(module), name))
                 self._global(vars(module), name, names)
 
+    def _foreign(self, module: str, names: frozenset[str]) -> None:
+        """A module of Python's or of a package: of the latter its version is enough."""
+        top = module.partition(".")[0]
+        if top in sys.stdlib_module_names:
+            reason = untracked.of_module(module, names)
+            if reason is not None and reason not in self.reads.untracked:
+                self.reads.untracked.append(reason)
+            for name in sorted(untracked.values_of(module, names)):
+                if (0, name) not in self.seen_names:
+                    self.seen_names.add((0, name))
+                    self._read(f"{module}.{name}", vars(sys.modules[module]), name)
+        elif top != "iron":
+            self.reads.packages.setdefault(top, package_version(top))
+
     def _defaults(self, function: types.FunctionType, label: str) -> None:
         if function.__defaults__ or function.__kwdefaults__:
             self._state(
                 f"{label} defaults", lambda: (function.__defaults__, function.__kwdefaults__)
             )
+        for name, value in sorted(vars(function).items()):
+            if _is_code(value):
+                self._follow(value, name, frozenset())
+            else:
+                self._read(f"{label}.{name}", vars(function), name)
 
     def _cell(self, name: str, cell: types.CellType) -> None:
         value = _cell_value(cell)
         if _is_code(value):
-            self._follow(value, name, set())
+            self._follow(value, name, frozenset())
         else:
             self._state(name, lambda: _cell_value(cell))
 
-    def _global(self, namespace: Mapping[str, Any], name: str, names: set[str]) -> None:
+    def _global(self, namespace: Mapping[str, Any], name: str, names: frozenset[str]) -> None:
         value = namespace[name]
         if _is_code(value):
             self.reads.followed.append((namespace, name, value))
@@ -239,30 +249,32 @@ class _Walk:
         else:
             self._read(name, namespace, name)
 
-    def _alias(self, namespace: dict[str, Any], name: str, names: set[str]) -> None:
+    def _alias(self, namespace: dict[str, Any], name: str, names: frozenset[str]) -> None:
         """Where a name came from another user module: that module's file and name are read too."""
         file = namespace.get("__file__")
-        if not isinstance(file, str) or not _user_file(file):
+        if not isinstance(file, str) or not is_user_file(file):
             return
-        origin = _imported_names(os.path.abspath(file), _mtime(file)).get(name)
+        origin = _imports_of(os.path.abspath(file)).names.get(name)
         if origin is None:
             return
-        module = sys.modules.get(absolute_module(*origin[:2], namespace.get("__package__")))
+        module = self.loaded(absolute_module(*origin[:2], namespace.get("__package__")))
         if module is None or not is_user_module(module.__name__):
             return
         source = vars(module)
         if origin[2] in source:
             self.reads.aliases.append(Alias(namespace, name, source, origin[2]))
-            self.module(module, {origin[2]})
+            self.module(module, frozenset((origin[2],)))
 
-    def _follow(self, value: Any, name: str, names: set[str]) -> None:
+    def _follow(self, value: Any, name: str, names: frozenset[str]) -> None:
         if isinstance(value, types.ModuleType):
             self.module(value, names)
             return
         function = inspect.unwrap(value) if callable(value) else value
-        module = getattr(function, "__module__", None)
-        if module is not None and not is_user_module(module):
-            self.module(sys.modules[module], set()) if module in sys.modules else None
+        module = untracked.home(function)
+        if module and not is_user_module(module):
+            # A function is itself what is used; of a class, its attributes are.
+            used = names if isinstance(function, type) else frozenset()
+            self._foreign(module, used | {getattr(function, "__name__", "")})
         else:
             self.callable(value, name)
 
@@ -285,6 +297,45 @@ class _Walk:
         if os.path.exists(path):
             self.reads.files.add(os.path.abspath(path))
 
+    def imported_files(self) -> set[str]:
+        """User files that those found import when they are loaded, directly or not: what a module
+        defines may come from there by any way."""
+        files = self.reads.files
+        packages = _packages()
+        found: set[str] = set()
+        todo = list(files)
+        while todo:
+            path = todo.pop()
+            for name, level in _imports_of(path).modules:
+                module = self.loaded(absolute_module(name, level, packages.get(path)))
+                file = getattr(module, "__file__", None)
+                if isinstance(file, str) and module is not None and is_user_module(module.__name__):
+                    file = os.path.abspath(file)
+                    if file not in found and file not in files:
+                        found.add(file)
+                        todo.append(file)
+        return found
+
+
+def _packages() -> dict[str, Any]:
+    """For each user file that a module was loaded from, the package its imports start at."""
+    return {
+        os.path.abspath(file): getattr(m, "__package__", None)
+        for m in list(sys.modules.values())
+        if isinstance(file := getattr(m, "__file__", None), str) and is_user_file(file)
+    }
+
+
+def _imports_of(path: str) -> FileImports:
+    return imports_of(path, _mtime(path))
+
+
+def _names_everywhere(namespace: Mapping[str, Any], globals_read: Collection[str]) -> set[str]:
+    """Every name in the user modules that code can name directly."""
+    values = [namespace[name] for name in globals_read if name in namespace]
+    modules = [v for v in values if isinstance(v, types.ModuleType) and is_user_module(v.__name__)]
+    return {name for m in modules for name in vars(m) if not name.startswith("__")}
+
 
 def _is_code(value: Any) -> bool:
     return isinstance(
@@ -300,136 +351,8 @@ def _cell_value(cell: types.CellType) -> Any:
         return None
 
 
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, types.CodeType):
-            yield from _codes(const)
-
-
-@functools.lru_cache(maxsize=4096)
-def global_names(code: types.CodeType) -> frozenset[str]:
-    """Global names read by `code` and the functions inside it."""
-    found = set()
-    for c in _codes(code):
-        for instruction in dis.get_instructions(c):
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                found.add(str(instruction.argval))
-    return frozenset(found)
-
-
-def _names(code: types.CodeType) -> Iterator[str]:
-    """Every attribute, global and imported name in `code` and the functions inside it."""
-    for c in _codes(code):
-        yield from c.co_names
-
-
-def _imports(code: types.CodeType, package: str | None) -> set[str]:
-    """Modules that ``import`` statements inside the function name."""
-    found: set[str] = set()
-    for c in _codes(code):
-        level = 0
-        for instruction in dis.get_instructions(c):
-            if instruction.opname == "LOAD_CONST" and isinstance(instruction.argval, int):
-                level = instruction.argval
-            if instruction.opname == "IMPORT_NAME":
-                found.add(absolute_module(str(instruction.argval), level, package))
-                level = 0
-    return found
-
-
-@functools.lru_cache(maxsize=512)
-def _imported_names(path: str, mtime: int) -> dict[str, tuple[str, int, str]]:
-    """For each name a file binds with ``from m import x``: module, level, original name."""
-    import ast
-
-    found: dict[str, tuple[str, int, str]] = {}
-    try:
-        with open(path, "rb") as f:
-            tree = parse_python(f.read())
-    except (OSError, SyntaxError, ValueError):
-        return found
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom):
-            for alias in node.names:
-                found[alias.asname or alias.name] = (node.module or "", node.level, alias.name)
-    return found
-
-
-@functools.lru_cache(maxsize=512)
-def _imported_modules(path: str, mtime: int) -> frozenset[tuple[str, int]]:
-    """Modules that a file imports outside of its functions, with the level of relative ones."""
-    import ast
-
-    from .statements import statements
-
-    try:
-        with open(path, "rb") as f:
-            tree = ast.parse(f.read())
-    except (OSError, SyntaxError, ValueError):
-        return frozenset()
-    taken = [i for s in statements(tree) for i in s.imports]
-    whole = {(i.module, i.level) for i in taken}
-    return frozenset(whole | {(f"{i.module}.{i.original}", i.level) for i in taken if i.original})
-
-
-def absolute_module(module: str, level: int, package: Any) -> str:
-    """The full name of a module imported relatively from `package`."""
-    if not level or not isinstance(package, str) or not package:
-        return module
-    parent = package.rsplit(".", level - 1)[0] if level > 1 else package
-    return f"{parent}.{module}" if module else parent
-
-
 def _mtime(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
         return 0
-
-
-def is_user_code(module: str | None, code: types.CodeType) -> bool:
-    """Whether a function is the user's: not of Python, not of an installed package, not ours."""
-    if module is not None and module.partition(".")[0] == "iron":
-        return False
-    return not code.co_filename.startswith(_installed_roots())
-
-
-@functools.lru_cache(maxsize=4096)
-def _user_file(file: str) -> bool:
-    return not os.path.abspath(file).startswith(_installed_roots())
-
-
-def is_user_module(name: str) -> bool:
-    """Whether a module is the user's."""
-    top = name.partition(".")[0]
-    if top == "iron" or top in sys.builtin_module_names:
-        return False
-    module = sys.modules.get(name)
-    file = getattr(module, "__file__", None)
-    if file is None:
-        return name == "__main__" or top not in sys.stdlib_module_names
-    return _user_file(file)
-
-
-@functools.cache
-def _installed_roots() -> tuple[str, ...]:
-    paths = sysconfig.get_paths()
-    roots = {paths[k] for k in ("stdlib", "platstdlib", "purelib", "platlib")}
-    return tuple(sorted(os.path.join(os.path.realpath(r), "") for r in roots)) + tuple(
-        sorted(os.path.join(r, "") for r in roots)
-    )
-
-
-@functools.cache
-def package_version(top: str) -> str:
-    """What tells one installation of a package from another: its version, else its file's stamp."""
-    module = sys.modules.get(top)
-    version = getattr(module, "__version__", None)
-    if isinstance(version, str):
-        return version
-    file = getattr(module, "__file__", None)
-    if not file:
-        return "builtin"
-    stat = os.stat(file)
-    return f"{stat.st_size}:{stat.st_mtime_ns}"

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 from .markers import COMPILE_TIME_TAG, In, InOut, Out
 
@@ -27,8 +26,7 @@ MISSING = Missing()
 _ROLES: dict[type, str] = {In: "In", Out: "Out", InOut: "InOut"}
 
 
-@dataclass(frozen=True)
-class TensorParameter:
+class TensorParameter(NamedTuple):
     name: str
     role: str
     """``In``, ``Out`` or ``InOut``."""
@@ -36,33 +34,49 @@ class TensorParameter:
     """Whether the generator can be given it by name."""
 
 
-@dataclass(frozen=True)
-class ValueParameter:
+class ScalarParameter(NamedTuple):
+    """A number given by position at the call; the compiled design takes any."""
+
+    name: str
+    dtype: Any = None
+    """The NumPy scalar type it is declared with; None when only the runtime sequence says."""
+    by_name: bool = True
+    role: str = "Scalar"
+
+
+class ValueParameter(NamedTuple):
     name: str
     default: Any = MISSING
     keyword_only: bool = True
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """One call, taken apart: tensors in order, every compile-time value by name."""
 
     tensors: tuple[Any, ...]
     values: dict[str, Any]
 
 
-@dataclass(frozen=True)
 class Signature:
     """The parameters of one design.
 
     Raises TypeError from `bind` for everything a call can get wrong before anything is built.
     """
 
-    design: str
-    where: str
-    tensors: tuple[TensorParameter, ...]
-    values: tuple[ValueParameter, ...]
-    prebound: dict[str, Any] = field(default_factory=dict)
+    def __init__(
+        self,
+        design: str,
+        where: str,
+        tensors: tuple[TensorParameter | ScalarParameter, ...],
+        values: tuple[ValueParameter, ...],
+        prebound: dict[str, Any] | None = None,
+    ) -> None:
+        self.design = design
+        self.where = where
+        self.tensors = tensors
+        """What calls give by position, scalars among the tensors."""
+        self.values = values
+        self.prebound = {} if prebound is None else prebound
 
     @property
     def value_names(self) -> tuple[str, ...]:
@@ -80,7 +94,7 @@ class Signature:
         if len(args) != len(self.tensors):
             self._refuse_tensor_keywords(kwargs)
             raise TypeError(
-                f"{self.design} takes {len(self.tensors)} tensor(s) by position "
+                f"{self.design} takes {len(self.tensors)} {self._kinds()} by position "
                 f"({self._tensor_list()}), got {len(args)}{self._declared()}"
             )
         return Call(tuple(args), self.bind_values(kwargs))
@@ -125,7 +139,7 @@ class Signature:
         named = [t.name for t in self.tensors if t.name in kwargs]
         if named:
             raise TypeError(
-                f"{self.design} takes tensor parameter(s) {', '.join(named)} by position, "
+                f"{self.design} takes {self._kinds('parameter')} {', '.join(named)} by position, "
                 f"not by keyword: {self.design}({self._tensor_list()}, ...){self._declared()}"
             )
 
@@ -137,6 +151,11 @@ class Signature:
                 f"{self.design} has no compile-time parameter {', '.join(map(repr, unknown))}; "
                 f"it has: {known}{self._declared()}"
             )
+
+    def _kinds(self, word: str = "") -> str:
+        scalars = any(isinstance(t, ScalarParameter) for t in self.tensors)
+        kinds = "tensor and scalar" if scalars else "tensor"
+        return f"{kinds} {word}(s)" if word else f"{kinds}(s)"
 
     def _tensor_list(self) -> str:
         return ", ".join(t.name for t in self.tensors) or "none"
@@ -159,7 +178,7 @@ def signature_of(generator: Callable[..., Any]) -> Signature:
             f"{design}: its annotations cannot be evaluated ({type(e).__name__}: {e}); "
             f"import the names they use at module level (declared at {where})"
         ) from e
-    tensors: list[TensorParameter] = []
+    tensors: list[TensorParameter | ScalarParameter] = []
     values: list[ValueParameter] = []
     for p in inspect.signature(generator).parameters.values():
         hint = _without_none(hints.get(p.name)) if p.default is None else hints.get(p.name)
@@ -175,15 +194,36 @@ def signature_of(generator: Callable[..., Any]) -> Signature:
                     f"(declared at {where})"
                 )
             tensors.append(TensorParameter(p.name, _ROLES[hint], p.kind is not p.POSITIONAL_ONLY))
+        elif is_scalar_type(hint):
+            if p.default is not p.empty:
+                raise TypeError(
+                    f"{design}: scalar parameter {p.name} cannot have a default, since numbers are "
+                    f"given by position; declare {p.name}: CompileTime[...] = {p.default!r} for a "
+                    f"value that is compiled in (declared at {where})"
+                )
+            tensors.append(ScalarParameter(p.name, hint, p.kind is not p.POSITIONAL_ONLY))
         elif is_compile_time(hint):
             default = MISSING if p.default is p.empty else p.default
             values.append(ValueParameter(p.name, default, p.kind is p.KEYWORD_ONLY))
         else:
             raise TypeError(
                 f"{design}: parameter {p.name} is neither a tensor nor a compile-time value; "
-                f"annotate it with In, Out, InOut or CompileTime[...] (declared at {where})"
+                "annotate it with In, Out, InOut or CompileTime[...], or with a NumPy scalar type "
+                f"such as np.int32 for a number of the runtime sequence (declared at {where})"
             )
     return Signature(design, where, tuple(tensors), tuple(values))
+
+
+def listed(design: str, where: str, parameters: Iterable[Mapping[str, str]]) -> Signature:
+    """The signature of a design whose function is not here: from the name and role of each
+    parameter that calls give by position."""
+    made = tuple(
+        ScalarParameter(p["name"], by_name=False)
+        if p["role"] == "Scalar"
+        else TensorParameter(p["name"], p["role"], by_name=False)
+        for p in parameters
+    )
+    return Signature(design, where, made, ())
 
 
 def _without_none(hint: Any) -> Any:
@@ -191,6 +231,15 @@ def _without_none(hint: Any) -> Any:
     kinds = [a for a in typing.get_args(hint) if a is not type(None)]
     optional = typing.get_origin(hint) is typing.Union and len(kinds) == 1
     return kinds[0] if optional else hint
+
+
+def is_scalar_type(hint: Any) -> bool:
+    """Whether `hint` is a type of one number, as ``np.int32`` or ``ml_dtypes.bfloat16``."""
+    if not isinstance(hint, type):
+        return False
+    return hint.__module__ == "ml_dtypes" or any(
+        c.__module__ == "numpy" and c.__name__ == "number" for c in hint.__mro__
+    )
 
 
 def is_compile_time(hint: Any) -> bool:

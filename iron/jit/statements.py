@@ -7,9 +7,13 @@ function's body uses. An over-estimate: a statement may be said to use a name it
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
+
+from .parsing import parse_python
 
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -27,9 +31,12 @@ class Import:
 
 @dataclass(frozen=True)
 class Statement:
-    node: ast.stmt = field(compare=False)
-    text: str
-    """What it says, without positions."""
+    node: ast.stmt
+
+    @cached_property
+    def text(self) -> str:
+        """What it says, without positions."""
+        return ast.dump(self.node)
 
     @cached_property
     def is_main_guard(self) -> bool:
@@ -92,7 +99,7 @@ class Statement:
 
 def statements(tree: ast.Module) -> list[Statement]:
     """Of a file, in order; the module's docstring and ``__main__`` guard are none of them."""
-    made = [Statement(node, ast.dump(node)) for node in tree.body]
+    made = [Statement(node) for node in tree.body]
     return [s for s in made if not s.is_main_guard]
 
 
@@ -119,3 +126,27 @@ def _outside_functions(node: ast.AST) -> Iterator[ast.AST]:
         return
     for child in ast.iter_child_nodes(node):
         yield from _outside_functions(child)
+
+
+class FileImports(NamedTuple):
+    """What a file imports outside of its functions."""
+
+    names: dict[str, tuple[str, int, str]]
+    """For each name bound by ``from m import x``: module, level, original name."""
+    modules: frozenset[tuple[str, int]]
+    """Modules that may be loaded, with the level of relative ones."""
+
+
+@functools.lru_cache(maxsize=512)
+def imports_of(path: str, mtime: int) -> FileImports:
+    """What the file imports; nothing when it cannot be read. `mtime` tells its states apart."""
+    try:
+        with open(path, "rb") as f:
+            found = statements(parse_python(f.read()))
+    except (OSError, SyntaxError, ValueError):
+        return FileImports({}, frozenset())
+    taken = [i for s in found for i in s.imports]
+    names = {i.name: (i.module, i.level, i.original) for i in taken if i.original and i.name}
+    whole = {(i.module, i.level) for i in taken}
+    parts = {(f"{i.module}.{i.original}".lstrip("."), i.level) for i in taken if i.original}
+    return FileImports(names, frozenset(whole | parts))

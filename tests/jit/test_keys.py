@@ -1,6 +1,7 @@
 """Typed keys: equal text exactly for equal meaning."""
 
 import functools
+import inspect
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -53,6 +54,9 @@ DISTINCT = [
     slice(1, 2),
     range(3),
     Ellipsis,
+    inspect.signature(lambda a, b=1: None),
+    inspect.signature(lambda a, b=True: None),
+    inspect.signature(lambda a, *, b=1: None),
 ]
 
 

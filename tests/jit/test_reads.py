@@ -210,6 +210,28 @@ def test_a_syntax_error_is_told_with_its_line_and_changes_nothing(project, desig
     assert design.generator() == 5 * 16 + 3 + 6 + 7 + 2
 
 
+def test_an_extension_module_among_the_files_is_no_obstacle_until_it_is_edited(project, design):
+    reads, binary = reads_of(design.generator), project.path / "iron_test_fast.so"
+    binary.write_bytes(b"\x7fELF\0\xff one")
+    sources = SourceFiles([*reads.files, str(binary)])
+    edited(project, "iron_test_tiles", "depth = 7", "depth = 8")
+    assert sources.refresh(reads)
+    assert design.generator() == 5 * 16 + 3 + 6 + 8
+    binary.write_bytes(b"\x7fELF\0\xff two")
+    with pytest.raises(ReloadError, match=r"iron_test_fast\.so:1: the edited file does not parse"):
+        sources.refresh(reads)
+
+
+def test_a_source_file_in_another_encoding_is_read_as_it_declares(project, design):
+    latin = project.path / "iron_test_latin.py"
+    latin.write_bytes("# coding: latin-1\nname = 'é'\n".encode("latin-1"))
+    reads = reads_of(design.generator)
+    sources = SourceFiles([*reads.files, str(latin)])
+    edited(project, "iron_test_tiles", "depth = 7", "depth = 8")
+    assert sources.refresh(reads)
+    assert design.generator() == 5 * 16 + 3 + 6 + 8
+
+
 def test_a_removed_function_is_an_error(project, design):
     reads = reads_of(design.generator)
     sources = SourceFiles(reads.files)
@@ -228,7 +250,7 @@ def test_a_script_that_calls_its_design_at_module_level_does_not_call_it_for_eve
 
         @iron.jit
         def design():
-            return open  # something that cannot be seen through: everything edited runs again
+            return eval  # something that cannot be seen through: everything edited runs again
 
         def attempt():
             CALLS.append(1)

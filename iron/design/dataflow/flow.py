@@ -24,7 +24,7 @@ Values = Mapping[Tile, Value]
 
 @dataclass
 class PacketDest:
-    """One more destination of a PacketFlow."""
+    """One more destination of a PacketFlow: channel `channel` of `port` of `tile`."""
 
     tile: Tile
     port: WireBundle = WireBundle.DMA
@@ -52,13 +52,16 @@ class _Route:
 
     @property
     def src(self) -> Tile:
+        """The tile it starts at."""
         return self._src.tile
 
     @property
     def dst(self) -> Tile:
+        """The tile it ends at; of several, the first."""
         return self._dsts[0].tile
 
     def all_tiles(self) -> list[Tile]:
+        """The tile it starts at, then those it ends at."""
         return [self._src.tile, *(d.tile for d in self._dsts)]
 
     def _shim_end(self) -> tuple[PacketDest, DMAChannelDir] | None:
@@ -86,7 +89,11 @@ class _Route:
 
 
 class Flow(_Route):
-    """A stream from one port of a tile to one of another."""
+    """A stream from one port of a tile to one of another, circuit-switched.
+
+    Channels are numbered from 0 for each port and direction. `shim_symbol` is the name that the
+    runtime sequence knows the shim's end by; ValueError when neither end is a shim tile.
+    """
 
     def __init__(
         self,
@@ -121,7 +128,10 @@ class Flow(_Route):
 
 class PacketFlow(_Route):
     """A route for packets of id `pkt_id`, which may be used again on other routes.
-    `keep_pkt_header` delivers the header word with the data."""
+
+    `extra_dsts` are further destinations of the same packets. `keep_pkt_header` delivers the header
+    word with the data. The rest is as in `Flow`.
+    """
 
     kind = "PacketFlow"
 
@@ -149,6 +159,7 @@ class PacketFlow(_Route):
 
     @property
     def pkt_id(self) -> int:
+        """The id in the header word of its packets."""
         return self._pkt_id
 
     def operations(self, values: Values) -> Iterator[Operation]:
@@ -184,10 +195,12 @@ class CascadeFlow:
 
     @property
     def src(self) -> Worker:
+        """The Worker that puts."""
         return self._src
 
     @property
     def dst(self) -> Worker:
+        """The Worker that gets."""
         return self._dst
 
     def operation(self, values: Values) -> Operation:

@@ -12,7 +12,6 @@ from ...ir.attributes import IntegerAttr, SymbolRefAttr
 from ...ir.core import Location
 from ...ir.types import I32, MemRefType, ObjectFifoSubviewType
 from ..context import DesignContext, here, in_core
-from ..endpoints import CORE, Endpoint
 from ..memory import MemRef
 from ..tiles import AnyMemTile, Tile
 from .links import ObjectFifoLink, PerOffset
@@ -68,26 +67,32 @@ class ObjectFifoHandle:
 
     @property
     def name(self) -> str:
+        """The name of the fifo."""
         return self.fifo.name
 
     @property
     def depth(self) -> int:
+        """How many objects this end may hold at once."""
         return self._depth
 
     @property
     def channel(self) -> int | None:
+        """The DMA channel asked for; None: the tools choose."""
         return self._channel
 
     @property
     def obj_type(self) -> Any:
+        """The array type of an object."""
         return self.fifo.obj_type
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents of an object in elements, outermost first."""
         return self.fifo.shape
 
     @property
     def dtype(self) -> Any:
+        """The NumPy scalar class of the elements of an object."""
         return self.fifo.dtype
 
     @property
@@ -97,6 +102,7 @@ class ObjectFifoHandle:
 
     @property
     def dims_from_stream(self) -> StreamDims | None:
+        """The order in which a consumer's DMA writes an object; ValueError for the producer."""
         if self.is_producer:
             raise ValueError("prod ObjectFifoHandles cannot have dims_from_stream")
         return self._dims_from_stream
@@ -158,6 +164,8 @@ class ObjectFifoHandle:
             )
 
     def _bind_to_core(self, context: DesignContext) -> str:
+        from ..endpoints import CORE, Endpoint
+
         assert context.scope is not None
         context.endpoints.meet(context, [self])
         if context.scope.kind == CORE:
@@ -200,11 +208,6 @@ class ObjectFifoHandle:
         """
         from .transfers import Pattern, transfer
 
-        if not self.is_producer:
-            raise ValueError(
-                f"fill() of ObjectFifo {self.name} needs a producer handle, found a consumer; "
-                "use drain(), or call .prod()"
-            )
         pattern = Pattern(tap, sizes, strides, offset, transfer_len)
         return transfer(
             self, "fill", source, pattern, wait, packet, offset_parameter, group, managed
@@ -227,11 +230,6 @@ class ObjectFifoHandle:
         """Receive the fifo's objects into `dest`; arguments and errors as for `fill`."""
         from .transfers import Pattern, transfer
 
-        if self.is_producer:
-            raise ValueError(
-                f"drain() of ObjectFifo {self.name} needs a consumer handle, found the producer; "
-                "use fill(), or call .cons()"
-            )
         pattern = Pattern(tap, sizes, strides, offset, transfer_len)
         return transfer(
             self, "drain", dest, pattern, wait, packet, offset_parameter, group, managed

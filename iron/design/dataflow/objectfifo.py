@@ -109,22 +109,27 @@ class ObjectFifo:
 
     @property
     def dims_to_stream(self) -> StreamDims | None:
+        """As given."""
         return self._dims_to_stream
 
     @property
     def dims_from_stream_per_cons(self) -> StreamDims | None:
+        """As given."""
         return self._dims_from_stream_per_cons
 
     @property
     def shape(self) -> tuple[int, ...]:
+        """Extents of an object in elements, outermost first."""
         return array_shape(self._obj_type)
 
     @property
     def dtype(self) -> Any:
+        """The NumPy scalar class of the elements of an object."""
         return array_dtype(self._obj_type)
 
     @property
     def obj_type(self) -> Any:
+        """The array type of an object, as given."""
         return self._obj_type
 
     @property

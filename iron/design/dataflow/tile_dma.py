@@ -43,7 +43,8 @@ class Release:
 
 @dataclass
 class BdIteration:
-    """One descriptor for `size` runs, each `stride` elements further, starting at `current`."""
+    """One descriptor for `size` runs, each `stride` elements further, starting with run
+    `current`."""
 
     size: int
     stride: int
@@ -52,9 +53,14 @@ class BdIteration:
 
 @dataclass
 class Bd:
-    """One buffer descriptor: `length` elements of `buffer` from `offset`, all of it by default, in
-    the order of `sizes` and `strides` (outermost first). `next` is the index of the one that
-    follows, ``"self"``, or None for the end of the chain. `packet` is (type, id)."""
+    """One buffer descriptor: `length` elements of `buffer` from element `offset` on, all of it by
+    default, in the order of `sizes` and `strides` (outermost first, in elements).
+
+    `acquires` are waited for before the transfer, `releases` given after it. `next` is the index of
+    the one that follows in the channel, ``"self"``, or None for the end of the chain. `packet` is
+    (type, id) of the header to send. `pad_dimensions` is (before, after) for each dimension, in
+    elements; memtiles only.
+    """
 
     buffer: Buffer
     offset: int = 0
@@ -71,7 +77,11 @@ class Bd:
 
 @dataclass
 class DmaChannel:
-    """A channel of the tile's DMA and its descriptors. `pad_value` fills padded regions."""
+    """A channel of the tile's DMA and its descriptors, of which the first is started.
+
+    `direction` is MM2S (memory to stream) or S2MM (stream to memory). `pad_value` fills padded
+    regions, as an element of the buffers.
+    """
 
     direction: DMAChannelDir
     channel: int
@@ -80,7 +90,11 @@ class DmaChannel:
 
 
 class TileDma:
-    """The DMA program of one tile; the Runtime takes it with ``add_tile_dma``."""
+    """The DMA program of one tile; the Runtime takes it with ``add_tile_dma``.
+
+    ValueError for a channel without descriptors, a ``Bd.next`` that is not there, sizes and strides
+    that do not pair up, or a pad value without padding.
+    """
 
     def __init__(self, tile: Tile, channels: Iterable[DmaChannel]) -> None:
         self._tile = tile
@@ -116,6 +130,7 @@ class TileDma:
 
     @property
     def tile(self) -> Tile:
+        """The tile whose DMA it is."""
         return self._tile
 
     def all_tiles(self) -> list[Tile]:

@@ -66,6 +66,13 @@ class Walk:
         return outer - 1 if _known(outer) else convert(outer, I32) - 1
 
 
+_VERBS = {"prod": "fill", "cons": "drain"}
+_NEEDS = {
+    "fill": "needs a producer handle, found a consumer; use drain(), or call .prod()",
+    "drain": "needs a consumer handle, found the producer; use fill(), or call .cons()",
+}
+
+
 def transfer(
     handle: ObjectFifoHandle,
     verb: str,
@@ -79,6 +86,8 @@ def transfer(
 ) -> Task:
     """Emit one transfer and start it; see `ObjectFifoHandle.fill`."""
     what = f"{verb}() of ObjectFifo {handle.name}"
+    if verb != _VERBS[handle.handle_type]:
+        raise ValueError(f"{what} {_NEEDS[verb]}")
     context = in_sequence(what)
     active = context.active
     _check_data(what, active, data)

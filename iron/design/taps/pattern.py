@@ -34,18 +34,22 @@ class TensorAccessPattern:
 
     @property
     def tensor_dims(self) -> list[int]:
+        """Extents of the tensor in elements, outermost first."""
         return list(self._dims)
 
     @property
     def offset(self) -> int:
+        """Where the first visit is, in elements."""
         return self._offset
 
     @property
     def sizes(self) -> list[int]:
+        """Visits of each dimension, outermost first."""
         return list(self._sizes)
 
     @property
     def strides(self) -> list[int]:
+        """Steps of each dimension in elements, outermost first."""
         return list(self._strides)
 
     @property

@@ -60,12 +60,15 @@ def _arrows(axis: Any, order: Order, visits: int) -> None:
 
 
 def animate(frames: list[Order], title: str) -> Any:
-    """An animation with a frame per array."""
+    """An animation with a frame per array, all in one scale; ValueError when there is none."""
+    if not frames:
+        raise ValueError("a sequence without patterns has nothing to animate")
     pyplot = _pyplot()
     from matplotlib.animation import FuncAnimation  # type: ignore[import-not-found]
 
     figure, axis = pyplot.subplots()
-    image = axis.imshow(frames[0] if frames else np.zeros((1, 1)), aspect="auto")
+    scale = {"vmin": min(f.min() for f in frames), "vmax": max(f.max() for f in frames)}
+    image = axis.imshow(frames[0], aspect="auto", **scale)
     axis.set_title(title)
 
     def show(i: int) -> list[Any]:

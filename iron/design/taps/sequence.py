@@ -60,6 +60,7 @@ class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
 
     @property
     def tensor_dims(self) -> list[int]:
+        """Extents of the tensor in elements, outermost first."""
         return list(self._dims)
 
     def accesses(self) -> tuple[Order, Order]:
@@ -133,6 +134,7 @@ class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
         return len(self._taps)
 
     def insert(self, index: int, value: TensorAccessPattern) -> None:
+        """Insert a pattern before `index`; ValueError when its tensor has other extents."""
         self._taps.insert(index, self._checked(value))
 
     def _checked(self, tap: TensorAccessPattern) -> TensorAccessPattern:
