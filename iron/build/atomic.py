@@ -1,4 +1,5 @@
-"""Writing a small file at once: whole or not at all, whatever dies meanwhile."""
+"""Directories that are there, and small files written at once: whole or not at all, whatever dies
+meanwhile."""
 
 from __future__ import annotations
 
@@ -11,13 +12,19 @@ STALE_SECONDS = 60.0
 _MARK = ".iron-new."
 
 
+def ensure_directory(path: str) -> None:
+    """Make it, and all above, if it is not there, as nearly always it is. Raises OSError."""
+    if not os.path.isdir(path):
+        os.makedirs(path, exist_ok=True)
+
+
 def write_beside(path: str, text: str) -> None:
     """Put a file in a side directory of a store. Until it is whole it lies in the store's `tmp`,
     from where the leftovers of the dead are swept. Raises OSError."""
     directory = os.path.dirname(path)
     scratch = f"{os.path.dirname(directory)}/tmp"
-    os.makedirs(directory, exist_ok=True)
-    os.makedirs(scratch, exist_ok=True)
+    ensure_directory(directory)
+    ensure_directory(scratch)
     temporary = f"{scratch}/{os.path.basename(path)}.{os.getpid()}.{os.urandom(4).hex()}"
     try:
         with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:

@@ -87,7 +87,8 @@ def _take(state: _State) -> Callable[[], None] | None:
 
 def _file_slot() -> Callable[[], None] | None:
     directory = _directory()
-    os.makedirs(directory, mode=0o700, exist_ok=True)
+    if not os.path.isdir(directory):
+        os.makedirs(directory, mode=0o700, exist_ok=True)
     for number in range(job_count()):
         fd = os.open(f"{directory}/{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:

@@ -8,6 +8,7 @@ file would be found first.
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
@@ -220,6 +221,7 @@ class AnswerMemo:
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
+        self._doubted: set[str] = set()
 
     def _file(self, bare: str) -> str:
         return f"{self._directory}/{bare}"
@@ -236,6 +238,17 @@ class AnswerMemo:
     def mark(self, bare: str) -> None:
         """The scanner does not see everything here: ask from now on."""
         self._append(bare, "")
+
+    def doubt(self, bare: str) -> bool:
+        """Forget the answers to a question, to ask again; False when that was done just before."""
+        if bare in self._doubted:
+            self._doubted.discard(bare)
+            return False
+        self._doubted.add(bare)
+        with contextlib.suppress(OSError):
+            os.unlink(self._file(bare))
+        self.mark(bare)
+        return True
 
     def recall(self, bare: str, view: View) -> list[str] | None:
         """The files an answer named, if one holds under the view."""

@@ -79,11 +79,12 @@ class Decisions:
                 self._named.clear()
             self._named.add((asked, key))
             return False
-        self._count(saved)
+        self.count(1, saved)
         return True
 
-    def _count(self, saved: float) -> None:
-        self._again += 1
+    def count(self, times: int, saved: float) -> None:
+        """So many hits that were told of before, and what they saved in all."""
+        self._again += times
         self._saved += saved
         if time.monotonic() - self._flushed > _EVERY:
             self.flush()
@@ -98,7 +99,7 @@ class Decisions:
         parts: Callable[[], Parts],
     ) -> None:
         if (subject, key) in self._told:
-            self._count(saved)
+            self.count(1, saved)
             return
         if len(self._told) > 20_000:
             self._told.clear()

@@ -7,7 +7,8 @@ import re
 # What we have the compiler call the target: file names hold anything, this does not.
 TARGET = "result"
 # A blank, `#` and `\` are escaped with a backslash, a dollar is doubled, lines are spliced.
-_WORD = re.compile(r"(?:\\[\\ #\t]|\\(?!\s)|[^\\\s])+")
+_WORD = re.compile(r"(?:\\[\\ #\t]|\\(?!\s)|[^\\\s])+", re.ASCII)
+_PLAIN = re.compile(r"\S+", re.ASCII)
 _ESCAPE = re.compile(r"\\([\\ #\t])|\$(\$)")
 
 
@@ -21,4 +22,6 @@ def prerequisites(text: str) -> list[str]:
     if not colon or head.strip():
         raise ValueError(f"no dependency rule in {text[:80]!r}")
     rule = rest.split("\n", 1)[0]
+    if "\\" not in rule and "$" not in rule:
+        return _PLAIN.findall(rule)
     return [_ESCAPE.sub(lambda m: m.group(1) or m.group(2), word) for word in _WORD.findall(rule)]

@@ -90,12 +90,15 @@ def path_stamp(path: str) -> Stamp | None:
 def hash_file(path: str) -> tuple[Stamp, str]:
     """Stamp and digest of a file, read in one consistent state."""
     while True:
-        with open(path, "rb") as file:
-            before = stamp_of(os.fstat(file.fileno()))
-            h = _hash(file.read(_BLOCK))
-            while block := file.read(_BLOCK):
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            before = stamp_of(os.fstat(fd))
+            h = _hash(os.read(fd, min(before[2] + 1, _BLOCK)))
+            while block := os.read(fd, _BLOCK):
                 h.update(block)
-            after = stamp_of(os.fstat(file.fileno()))
+            after = stamp_of(os.fstat(fd))
+        finally:
+            os.close(fd)
         if before == after:
             return after, h.hexdigest()[:DIGEST_LENGTH]
 
@@ -103,9 +106,9 @@ def hash_file(path: str) -> tuple[Stamp, str]:
 def read_file(path: str) -> tuple[Stamp, bytes]:
     """Stamp and contents of a file, read in one consistent state."""
     while True:
-        with open(path, "rb") as file:
+        with open(path, "rb", buffering=0) as file:
             before = stamp_of(os.fstat(file.fileno()))
-            data = file.read()
+            data = file.readall()
             after = stamp_of(os.fstat(file.fileno()))
         if before == after:
             return after, data

@@ -113,8 +113,7 @@ class Commands:
             except OSError as error:
                 return Outcome(127, f"{command[0]}: {error.strerror}\n", 0.0)
         status = self._wait(process.pid, process.wait)
-        with open(printed, "rb") as stream:
-            output = stream.read().decode(errors="replace")
+        output = _text(printed)
         if self.cancelled:
             raise Cancelled
         return Outcome(status, output, time.perf_counter() - started)
@@ -141,6 +140,14 @@ class Commands:
             for pid in self._live:
                 _kill(pid, signal.SIGKILL)
             return IMPATIENT if self.functions else PATIENT
+
+
+def _text(path: str) -> str:
+    """All that was printed, mostly nothing."""
+    if not os.path.getsize(path):
+        return ""
+    with open(path, "rb") as stream:
+        return stream.read().decode(errors="replace")
 
 
 def _end_child(problem: BaseException | None) -> NoReturn:

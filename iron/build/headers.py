@@ -5,19 +5,22 @@ An upgrade of the C library or of a header-only part of the compiler changes no 
 identity of a tool tells it. The scanner follows a name through the compiler's directories as it
 follows the user's files, conditions not evaluated; what it misses, the dependency file shows.
 
-Found once per machine. The memo on disk is checked file by file when a process first uses it and
-again whenever the last such look is older than `PATIENCE`; in between, by the directories: that
-is how a package manager's work shows, which puts new files in place by renaming them.
+Found once per machine, known to all sessions of a process. A table is checked file by file when
+a session first uses it and again whenever the last such look is older than `PATIENCE`; in
+between, by the directories: that is how a package manager's work shows, which puts new files in
+place by renaming them.
 """
 
 from __future__ import annotations
 
 import os
 import time
+from _thread import allocate_lock
 from collections.abc import Iterable, Sequence
 
 from .atomic import write_beside
 from .digests import Stamp, View, digest, digest_bytes, path_stamp, read_file, settled
+from .memo import Memo
 from .scan import Directive, parse
 
 # Seconds for which an edit of a system header in place may go unseen by a process at work.
@@ -25,6 +28,7 @@ PATIENCE = 2.0
 # Included before the first line of every source, where it exists.
 _ALWAYS = "stdc-predef.h"
 _FIRST = "iron headers 1"
+_NEVER = float("-inf")
 
 
 class Table:
@@ -39,8 +43,8 @@ class Table:
         self.directories: set[str] = set(roots)
         self.stamps: dict[str, Stamp | None] = {}
         self._listed: dict[str, frozenset[str]] = {}  # directory: names in it
-        self._reached: dict[frozenset[str], frozenset[str]] = {}
-        self.looked = 0.0
+        self._reached: Memo[frozenset[str], frozenset[str]] = Memo(200)
+        self.looked = _NEVER
 
     def digest(self, names: Iterable[str]) -> str:
         """What all of the names together may read."""
@@ -161,7 +165,7 @@ class Table:
         def listed(paths: Sequence[str]) -> str:
             return ",".join(numbers[p] for p in paths if p in numbers)
 
-        lines = [_FIRST, self._stamps_digest(self.contents, self.directories)]
+        lines = [_FIRST, self._stamps_digest(self.contents)]
         lines += [f"d\t{path}" for path in sorted(self.directories)]
         for path, content in self.contents.items():
             lines.append(f"f\t{path}\t{content}\t{listed(self.edges[path])}")
@@ -170,11 +174,15 @@ class Table:
         body = "\n".join(lines)
         return f"{body}\n{digest(body)}\n"
 
-    def _stamps_digest(self, files: Iterable[str], directories: Iterable[str]) -> str:
-        paths = [*files, *sorted(directories)]
-        for path in paths:
+    def stamp_all(self, files: Iterable[str] = ()) -> None:
+        """What was looked at, as it is now, if its stamp was not taken when it was read."""
+        for path in (*files, *self.directories):
             if path not in self.stamps:
                 self.stamps[path] = path_stamp(path)
+
+    def _stamps_digest(self, files: Iterable[str]) -> str:
+        paths = [*files, *sorted(self.directories)]
+        self.stamp_all(paths)
         return digest(repr([self.stamps[path] for path in paths]))
 
     @classmethod
@@ -188,7 +196,7 @@ class Table:
         rows = [line.split("\t") for line in lines[2:]]
         table.directories = {row[1] for row in rows if row[0] == "d"}
         files = [row[1] for row in rows if row[0] == "f"]
-        if table._stamps_digest(files, table.directories) != lines[1]:
+        if table._stamps_digest(files) != lines[1]:
             return None
         for kind, name, *rest in rows:
             if kind == "d":
@@ -202,39 +210,71 @@ class Table:
         return table
 
 
+# What this process knows, by roots. Tables are read and completed by one thread at a time: two
+# would read the same hundreds of headers.
+_tables: dict[tuple[str, ...], Table] = {}
+_looking = allocate_lock()
+
+
+def _after_fork() -> None:
+    """Another thread of the parent may have been in the middle of a table."""
+    global _looking
+    if _looking.locked():
+        _tables.clear()
+    _looking = allocate_lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
 class Headers:
-    """The tables of a session, kept in a directory of the store."""
+    """A session's way to the tables, which are kept in a directory of its store."""
 
     def __init__(self, directory: str) -> None:
         self._directory = directory
-        self._tables: dict[tuple[str, ...], Table] = {}
+        self._kept: dict[tuple[str, ...], int] = {}  # how many names are in the store, by roots
 
     def table(self, roots: tuple[str, ...], view: View) -> Table:
         """A table that holds now; the view's watchers will know when it no longer does."""
-        table = self._tables.get(roots) or self._load(roots)
-        if table is None or not table.holds(view):
-            table = Table(roots)
-            table.holds(view)
-        self._tables[roots] = table
-        return table
+        with _looking:
+            table = _tables.get(roots)
+            if table is None:
+                table = self._load(roots)
+            elif roots not in self._kept:
+                table.looked = _NEVER  # a new session looks at every file
+            self._kept.setdefault(roots, 0)
+            if table is None or not table.holds(view):
+                table = Table(roots)
+                table.holds(view)
+            _tables[roots] = table
+            return table
+
+    def stand(self, tables: Iterable[Table], view: View) -> bool:
+        """Whether these still hold, files included that were not looked at of late. The stamps of
+        the directories go into the view."""
+        with _looking:
+            return all(table.holds(view) for table in tables)
 
     def digest(self, table: Table, names: Iterable[str], view: View) -> str:
         """As `Table.digest`; what had to be looked for is remembered."""
-        before = len(table.names)
-        try:
-            found = table.digest(names)
-        except OSError:  # a package manager is at work
-            self._tables.pop(table.roots, None)
-            raise
-        if len(table.names) != before:
-            text = table.text()
-            for directory in table.directories:
-                view.stamps[directory] = table.stamps[directory]
-            if table.settled():
-                self._save(table.roots, text)
-            else:  # seen too soon after it was written: once for this request only
-                self._tables.pop(table.roots, None)
-        return found
+        with _looking:
+            before = len(table.names)
+            try:
+                found = table.digest(names)
+            except OSError:  # a package manager is at work
+                _forget(table)
+                raise
+            if len(table.names) != before:
+                table.stamp_all()
+                for directory in table.directories:
+                    view.stamps[directory] = table.stamps[directory]
+                if not table.settled():  # seen too soon after it was written: for this request
+                    _forget(table)
+                    return found
+            if _tables.get(table.roots) is table and self._kept[table.roots] != len(table.names):
+                self._kept[table.roots] = len(table.names)
+                self._save(table.roots, table.text())
+            return found
 
     def _file(self, roots: tuple[str, ...]) -> str:
         return os.path.join(self._directory, digest("headers", *roots))
@@ -242,12 +282,20 @@ class Headers:
     def _load(self, roots: tuple[str, ...]) -> Table | None:
         try:
             with open(self._file(roots), encoding="utf-8", errors="surrogateescape") as stream:
-                return Table.read(roots, stream.read())
+                table = Table.read(roots, stream.read())
         except (OSError, ValueError, IndexError):
             return None
+        if table is not None:
+            self._kept[roots] = len(table.names)
+        return table
 
     def _save(self, roots: tuple[str, ...], text: str) -> None:
         try:
             write_beside(self._file(roots), text)
         except OSError:
             return  # only a memo
+
+
+def _forget(table: Table) -> None:
+    if _tables.get(table.roots) is table:
+        del _tables[table.roots]

@@ -41,7 +41,8 @@ def waiters() -> dict[int, list[int]]:
 def _calls(frame: FrameType | None, wanted: set[Any]) -> list[tuple[CodeType, dict[str, Any]]]:
     """The calls of some functions that a stack is in, with their arguments."""
     found = []
-    while frame is not None:
+    # A thread that goes on meanwhile may leave something else at the end (seen in CPython 3.11).
+    while isinstance(frame, FrameType):
         if frame.f_code in wanted:
             found.append((frame.f_code, dict(frame.f_locals)))
         frame = frame.f_back

@@ -271,6 +271,10 @@ class Keys:
             table = self._tables[roots] = self.memory.headers.table(roots, self.view)
         return self.memory.headers.digest(table, names, self.view), table
 
+    def tables(self) -> tuple[Table, ...]:
+        """What the keys of this request say of headers that only compilers find."""
+        return tuple(self._tables.values())
+
     def system_directories(self, recipe: Recipe) -> tuple[str, ...]:
         """Where the recipe's compiler has headers of its own."""
         if not isinstance(recipe.tool, ProgramTool):

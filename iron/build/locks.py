@@ -18,6 +18,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from .atomic import ensure_directory
 from .errors import Cancelled
 
 # A free lock is noticed after at most this many seconds.
@@ -161,7 +162,7 @@ def exclusive(
     Raises Cancelled as soon as `cancelled()`, and what that raises. `what` tells others what the
     lock is held for.
     """
-    os.makedirs(directory, exist_ok=True)
+    ensure_directory(directory)
     path = os.path.join(directory, name)
     fd = _acquire(path, cancelled, waiting)
     owner = os.getpid()

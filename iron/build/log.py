@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+# The variable that says where the log is.
+NAMED_BY = "IRON_BUILD_LOG"
+
 
 def record(
     event: str,
@@ -23,7 +26,7 @@ def record(
 ) -> None:
     """Append one event: "run" (a command ran), "hit" (a result was there), "ask" (the compiler
     was asked which files it would read)."""
-    path = os.environ.get("IRON_BUILD_LOG")
+    path = os.environ.get(NAMED_BY)
     if not path:
         return
     import json

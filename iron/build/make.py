@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import NoReturn
 
 from . import account, depfile, log, steps
+from .atomic import ensure_directory
 from .cover import Reads, extras, split_reads
 from .entry import Entry
 from .environ import launcher
@@ -112,7 +113,7 @@ def _prepare(scratch: str, recipe: Recipe) -> tuple[str, str]:
     os.mkdir(out)
     os.mkdir(work)
     for name in recipe.outputs:
-        os.makedirs(os.path.dirname(f"{out}/{name}"), exist_ok=True)
+        ensure_directory(os.path.dirname(f"{out}/{name}"))
     return out, work
 
 
@@ -284,15 +285,20 @@ def _check_reads(
     keys: Keys, recipe: Recipe, key: str, scratch: str, argv: list[str], outcome: Outcome
 ) -> None:
     """Nothing outside the cover may have been read. A first surprise makes the compiler be asked
-    beforehand from then on; a second one is an error."""
+    beforehand from then on. A surprise after that may come of an answer given while somebody edited
+    what the question was about: it is asked once more, and then it is an error."""
     cover = keys.cover(recipe)
     try:
-        reads = _read_depends(keys, recipe, f"{scratch}/work", cover.paths)
+        names = _depends(f"{scratch}/work")
     except (OSError, ValueError) as problem:
         _fail(
             keys.store, recipe, key, scratch, argv, outcome,
             f"{recipe.tool.name} left no dependency file, so what it read is unknown: {problem}",
         )  # fmt: skip
+    # Nearly always all of them are covered under the names that the compiler gives them.
+    if not set(names).difference(cover.paths, cover.system()):
+        return
+    reads = _split(keys, recipe, names, f"{scratch}/work", cover.paths)
     surprises = extras(reads.ours, cover.paths)
     surprises += extras(reads.system, (*cover.system(), *cover.paths))
     if not surprises:
@@ -300,15 +306,23 @@ def _check_reads(
     if not cover.asked:
         keys.memory.answers.mark(cover.bare)
         raise InputChanged(", ".join(surprises))
+    if keys.memory.answers.doubt(cover.bare):
+        raise InputChanged(", ".join(surprises))
     _fail(
         keys.store, recipe, key, scratch, argv, outcome,
         f"{recipe.tool.name} read files that cannot be known beforehand: {', '.join(surprises)}",
     )  # fmt: skip
 
 
-def _read_depends(keys: Keys, recipe: Recipe, work: str, covered: tuple[str, ...]) -> Reads:
+def _depends(work: str) -> list[str]:
+    """What a compiler says it has read, in its own words."""
     with open(f"{work}/depends", encoding="utf-8", errors="surrogateescape") as stream:
-        names = depfile.prerequisites(stream.read())
+        return depfile.prerequisites(stream.read())
+
+
+def _split(
+    keys: Keys, recipe: Recipe, names: list[str], work: str, covered: tuple[str, ...]
+) -> Reads:
     return split_reads(names, work, keys.system_directories(recipe), covered)
 
 
@@ -331,7 +345,8 @@ def ask_compiler(
         if outcome.status != 0:
             return None
         try:
-            return _read_depends(keys, recipe, work, tuple(source.path for source in sources))
+            covered = tuple(source.path for source in sources)
+            return _split(keys, recipe, _depends(work), work, covered)
         except (OSError, ValueError):
             return None
 

@@ -23,6 +23,7 @@ from .forks import IMPORTING
 from .keys import Keys, Memory, Unknown
 from .locate import open_store, root
 from .recipe import Recipe, Ref
+from .repeats import Repeats
 from .result import Result
 from .scan import Source
 from .store import PASSING, Store
@@ -50,6 +51,7 @@ class Session:
         self.store = store if isinstance(store, Store) else open_store(store)
         self.jobs = jobs or job_count()
         self._memory = Memory(self.store)
+        self._repeats = Repeats()
 
     def keys(self) -> Keys:
         """Keys under the file system as it is now; good for one request."""
@@ -59,7 +61,9 @@ class Session:
 
     def build(self, *recipes: Recipe) -> list[Result]:
         """The results of the recipes, in order. Raises BuildError."""
-        return self._repeat(recipes, lambda keys: self._build(keys, recipes))
+        return self._repeat(
+            recipes, lambda keys: self._repeats.recall(recipes, keys) or self._build(keys, recipes)
+        )
 
     def find(self, *recipes: Recipe) -> list[Result] | None:
         """The results if all are there, else None; runs no command that makes anything."""
@@ -248,7 +252,11 @@ class Session:
 
             nodes.walk(self, keys, missing)
             found.update((recipe, self._made(keys, recipe)) for recipe in missing)
-        return [_result(entry) for entry in (found[recipe] for recipe in recipes) if entry]
+        there = {recipe: entry for recipe, entry in found.items() if entry}
+        results = [_result(there[recipe]) for recipe in recipes]
+        if not missing:
+            self._repeats.note(tuple(recipes), keys, there, results)
+        return results
 
     def have(self, keys: Keys, recipe: Recipe) -> Entry | None:
         """In the store, under the key of its leaves or of its inputs' bytes."""

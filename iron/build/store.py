@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from . import locks
+from .atomic import ensure_directory
 from .digests import Stamp, stamp_of
 from .entry import RECORD, Damaged, Entry, read_record, stamps_hold, verify, write_record
 from .leases import lease, living
@@ -143,6 +144,15 @@ class Store:
         self._verified[key] = stamp, entry
         return entry
 
+    def proof(self, key: str) -> list[tuple[str, Stamp]] | None:
+        """The files that say, while they are as they were, that `own` would answer the same."""
+        known = self._verified.get(key)
+        if known is None:
+            return None
+        stamp, entry = known
+        files = [(entry.path(name), seen.stamp) for name, seen in entry.outputs.items()]
+        return [(f"{self.directory(key)}/{RECORD}", stamp), *files]
+
     def _used(self, directory: str) -> None:
         """The time of a result's directory says when it was used, to an hour."""
         with contextlib.suppress(OSError):
@@ -194,7 +204,7 @@ class Store:
         """A directory of one's own, gone afterwards unless it was renamed away."""
         self._sweep()
         parent = self.side("tmp")
-        os.makedirs(parent, exist_ok=True)
+        ensure_directory(parent)
         directory = f"{parent}/{key[:12]}.{os.urandom(6).hex()}"
         os.mkdir(directory)
         owner = os.getpid()
@@ -204,7 +214,7 @@ class Store:
                 yield directory
         finally:
             if os.getpid() == owner:  # a forked child may leave this way as well
-                remove(directory)
+                _clear(directory)
 
     def publish(
         self,
@@ -239,7 +249,7 @@ class Store:
         if self._lease is not None:
             self._lease.name(key)  # in use before anybody can take it away
         target = self.directory(key)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
+        ensure_directory(os.path.dirname(target))
         for _ in range(4):
             try:
                 os.rename(directory, target)
@@ -282,8 +292,8 @@ class Store:
         with contextlib.suppress(OSError):
             if os.readlink(link) == value:
                 return
-        os.makedirs(os.path.dirname(link), exist_ok=True)
-        os.makedirs(self.side("tmp"), exist_ok=True)
+        ensure_directory(os.path.dirname(link))
+        ensure_directory(self.side("tmp"))
         temporary = f"{self.side('tmp')}/{key}.{os.getpid()}.{os.urandom(4).hex()}"
         os.symlink(value, temporary)
         try:
@@ -343,6 +353,18 @@ class Store:
         for position, (path, age) in enumerate(_by_age(self.side("failed"), now)):
             if age > FAILED_SECONDS or position >= FAILED_KEPT:
                 remove(path)
+
+
+def _clear(directory: str) -> None:
+    """Remove a work directory; mostly it has one directory of a few files left."""
+    try:
+        for inner in os.listdir(directory):
+            for name in os.listdir(f"{directory}/{inner}"):
+                os.unlink(f"{directory}/{inner}/{name}")
+            os.rmdir(f"{directory}/{inner}")
+        os.rmdir(directory)
+    except OSError:
+        remove(directory)
 
 
 def remove(directory: str) -> None:

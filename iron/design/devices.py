@@ -8,10 +8,10 @@ memory and dimensions of a descriptor are those of mlir-aie's target models (AIE
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
+from ..frozen import frozen
 from ..ir.attributes import IntegerAttr
 from ..ir.core import Operation
 from ..ir.devices import DEVICES
@@ -28,7 +28,7 @@ class AIEArch(IntEnum):
     AIE2p = 3
 
 
-@dataclass(frozen=True)
+@frozen
 class Resources:
     """What one tile has: DMA channels into it (S2MM) and out of it (MM2S), buffer descriptors,
     locks, bytes of data memory, and the dimensions one descriptor can address."""

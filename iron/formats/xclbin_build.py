@@ -13,8 +13,8 @@ import json
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from html import escape
 from typing import Any
-from xml.sax.saxutils import quoteattr
 
 from . import aie_partition
 from .errors import FormatError
@@ -169,12 +169,12 @@ def _kernel(kernel: Mapping[str, Any]) -> list[str]:
     extended = kernel["extended-data"]
     subtype = SUBTYPES.index(extended["subtype"])
     return [
-        f'        <kernel name={quoteattr(kernel["name"])} language="c" '
-        f"type={quoteattr(kernel['type'])}>",
+        f'        <kernel name={_quoted(kernel["name"])} language="c" '
+        f"type={_quoted(kernel['type'])}>",
         f'          <extended-data subtype="{subtype}" functional="{extended["functional"]}" '
         f'dpu_kernel_id="{extended["dpu_kernel_id"]}"/>',
         *(_argument(i, a) for i, a in enumerate(kernel["arguments"])),
-        *(f"          <instance name={quoteattr(i['name'])}/>" for i in kernel["instances"]),
+        *(f"          <instance name={_quoted(i['name'])}/>" for i in kernel["instances"]),
         "        </kernel>",
     ]
 
@@ -186,10 +186,10 @@ def _argument(index: int, argument: Mapping[str, str]) -> str:
         raise FormatError(f"argument {argument['name']}: the size of {argument['type']} is unknown")
     qualifier = 1 if argument["address-qualifier"] == "GLOBAL" else 0
     return (
-        f"          <arg name={quoteattr(argument['name'])} "
+        f"          <arg name={_quoted(argument['name'])} "
         f'addressQualifier="{qualifier}" id="{index}" size="0x{size:x}" '
         f'offset="{argument["offset"]}" hostOffset="0x0" hostSize="0x{size:x}" '
-        f"type={quoteattr(argument['type'])}/>"
+        f"type={_quoted(argument['type'])}/>"
     )
 
 
@@ -247,3 +247,8 @@ def payload_of(section: Section) -> dict[str, Any] | None:
     if section.title == "ASK_GROUP_CONNECTIVITY":
         return read_connections(section.data, "group_connectivity")
     return None
+
+
+def _quoted(text: str) -> str:
+    """As the value of an XML attribute; xml.sax would bring the whole of urllib along."""
+    return f'"{escape(text)}"'

@@ -7,23 +7,23 @@ belong to the assembly formats (`iron.ir.dialects`).
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
+from ..frozen import frozen
 from .types import F64, I64, ShapedType, Type
 
 
-@dataclass(frozen=True)
+@frozen
 class Attribute:
     """Any MLIR attribute; ``str()`` gives its text."""
 
 
-@dataclass(frozen=True)
+@frozen
 class UnitAttr(Attribute):
     def __str__(self) -> str:
         return "unit"
 
 
-@dataclass(frozen=True)
+@frozen
 class BoolAttr(Attribute):
     value: bool
 
@@ -31,7 +31,7 @@ class BoolAttr(Attribute):
         return "true" if self.value else "false"
 
 
-@dataclass(frozen=True)
+@frozen
 class IntegerAttr(Attribute):
     """``5 : i32``. The type is left out in print when it is i64, as MLIR does."""
 
@@ -42,7 +42,7 @@ class IntegerAttr(Attribute):
         return str(self.value) if self.type == I64 else f"{self.value} : {self.type}"
 
 
-@dataclass(frozen=True)
+@frozen
 class FloatAttr(Attribute):
     value: float
     type: Type = F64
@@ -51,7 +51,7 @@ class FloatAttr(Attribute):
         return f"{float_text(self.value, self.type)} : {self.type}"
 
 
-@dataclass(frozen=True)
+@frozen
 class StringAttr(Attribute):
     value: str
 
@@ -59,7 +59,7 @@ class StringAttr(Attribute):
         return quoted(self.value)
 
 
-@dataclass(frozen=True)
+@frozen
 class ArrayAttr(Attribute):
     values: tuple[Attribute, ...]
 
@@ -67,7 +67,7 @@ class ArrayAttr(Attribute):
         return f"[{', '.join(map(str, self.values))}]"
 
 
-@dataclass(frozen=True)
+@frozen
 class DictAttr(Attribute):
     entries: tuple[tuple[str, Attribute], ...]
 
@@ -75,7 +75,7 @@ class DictAttr(Attribute):
         return "{" + ", ".join(entry_text(k, v) for k, v in self.entries) + "}"
 
 
-@dataclass(frozen=True)
+@frozen
 class SymbolRefAttr(Attribute):
     """``@device::@sequence``: the path of a symbol."""
 
@@ -85,7 +85,7 @@ class SymbolRefAttr(Attribute):
         return "::".join(symbol_text(p) for p in self.path)
 
 
-@dataclass(frozen=True)
+@frozen
 class TypeAttr(Attribute):
     type: Type
 
@@ -93,7 +93,7 @@ class TypeAttr(Attribute):
         return str(self.type)
 
 
-@dataclass(frozen=True)
+@frozen
 class DenseArrayAttr(Attribute):
     """``array<i64: 1, 2>``."""
 
@@ -114,7 +114,7 @@ class DenseArrayAttr(Attribute):
         return f"array<{self.element}: {', '.join(words)}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class DenseElementsAttr(Attribute):
     """``dense<...> : type``. `values` holds every element in row-major order;
     one value is a splat."""
@@ -147,7 +147,7 @@ class DenseElementsAttr(Attribute):
         return f"dense<{words[0]}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class StructAttr(Attribute):
     """``#aie.bd_dim_layout<size = 4, stride = 1>``: a dialect's record, fields in order.
 
@@ -174,7 +174,7 @@ class StructAttr(Attribute):
         return f"<{', '.join(words)}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class OpaqueAttr(Attribute):
     """An attribute this project gives no meaning to, kept as written: ``affine_map<...>``."""
 

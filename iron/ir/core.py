@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ..frozen import frozen
 from .attributes import Attribute, StringAttr
 from .types import Type
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .definition import OpDefinition
 
 
-@dataclass(frozen=True)
+@frozen
 class Location:
     """A place in the user's text: ``file:line:column``; line 0 means unknown."""
 

@@ -12,16 +12,17 @@ attributes are explained in `iron.ir.kinds`, formats in `iron.ir.spelling`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
+
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .core import Operation
     from .spelling import Element
 
 
-@dataclass(frozen=True)
+@frozen
 class Part:
     """One named operand, attribute, result, region or successor.
 
@@ -42,7 +43,7 @@ class Part:
         return self.arity != "" or self.default is not None
 
 
-_PART = re.compile(
+_PART = (
     r"(?P<name>\w+):(?P<kind>[^\s?*&{>]+?)"
     r"(?:>=(?P<low>-?\d+)|\{(?P<from>-?\d+)\.\.(?P<to>-?\d+)\})?"
     r"(?P<arity>[?*&]?)(?:=(?P<default>[\w.-]+))?\Z"
@@ -53,7 +54,7 @@ def read_parts(text: str) -> tuple[Part, ...]:
     """The parts a row names; ValueError when a word is no part."""
     parts = []
     for word in text.split():
-        m = _PART.match(word if ":" in word else f"{word}:any")
+        m = re.match(_PART, word if ":" in word else f"{word}:any")
         if m is None:
             raise ValueError(f"{word!r} is no part of an operation: name:kind is expected")
         kind, default = m["kind"], m["default"]

@@ -5,8 +5,7 @@ naming need; the full model is the emulator's.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import frozen
 from .attributes import IntegerAttr
 from .core import Operation
 
@@ -15,7 +14,7 @@ _XCVE2302 = frozenset((2, 3, 6, 7, 10, 11))
 _XCVE2802 = frozenset((2, 3, 6, 7, 14, 15, 22, 23, 30, 31, 34, 35))
 
 
-@dataclass(frozen=True)
+@frozen
 class Device:
     """`noc` are the columns whose shim tile reaches DDR, all of them when None. `generation` is 1
     for AIE, 2 for AIE-ML, 3 for the AIE-ML of npu2."""

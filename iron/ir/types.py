@@ -5,8 +5,9 @@ Owns the builtin types and the two types of the AIE dialect. Knows nothing of op
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from ..frozen import frozen
 
 if TYPE_CHECKING:
     from .attributes import Attribute
@@ -15,12 +16,12 @@ DYNAMIC = -1
 """A dimension written ``?``."""
 
 
-@dataclass(frozen=True)
+@frozen
 class Type:
     """Any MLIR type; ``str()`` gives its text."""
 
 
-@dataclass(frozen=True)
+@frozen
 class IntegerType(Type):
     """``i32``, ``si8`` or ``ui8``; signedness is ``""``, ``"s"`` or ``"u"``."""
 
@@ -31,13 +32,13 @@ class IntegerType(Type):
         return f"{self.signedness}i{self.width}"
 
 
-@dataclass(frozen=True)
+@frozen
 class IndexType(Type):
     def __str__(self) -> str:
         return "index"
 
 
-@dataclass(frozen=True)
+@frozen
 class FloatType(Type):
     """``f16``, ``bf16``, ``f32``, ``f64`` (or a narrower format by its MLIR name)."""
 
@@ -47,13 +48,13 @@ class FloatType(Type):
         return self.name
 
 
-@dataclass(frozen=True)
+@frozen
 class NoneType(Type):
     def __str__(self) -> str:
         return "none"
 
 
-@dataclass(frozen=True)
+@frozen
 class FunctionType(Type):
     inputs: tuple[Type, ...]
     results: tuple[Type, ...]
@@ -65,7 +66,7 @@ class FunctionType(Type):
         return f"({inputs}) -> ({', '.join(map(str, self.results))})"
 
 
-@dataclass(frozen=True)
+@frozen
 class ShapedType(Type):
     """A shape and an element type. Dimensions are counts of elements, or `DYNAMIC`."""
 
@@ -90,7 +91,7 @@ class ShapedType(Type):
         return "".join(f"{'?' if d == DYNAMIC else d}x" for d in self.shape)
 
 
-@dataclass(frozen=True)
+@frozen
 class MemRefType(ShapedType):
     """``memref<4x8xi32, layout, space>``."""
 
@@ -102,19 +103,19 @@ class MemRefType(ShapedType):
         return f"memref<{self._dimensions()}{self.element}{tail}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class VectorType(ShapedType):
     def __str__(self) -> str:
         return f"vector<{self._dimensions()}{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class TensorType(ShapedType):
     def __str__(self) -> str:
         return f"tensor<{self._dimensions()}{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class ObjectFifoType(Type):
     """``!aie.objectfifo<memref<...>>``: the objects an ObjectFifo carries."""
 
@@ -124,7 +125,7 @@ class ObjectFifoType(Type):
         return f"!aie.objectfifo<{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class ObjectFifoSubviewType(Type):
     """``!aie.objectfifosubview<memref<...>>``: the objects an acquire holds."""
 
@@ -134,7 +135,7 @@ class ObjectFifoSubviewType(Type):
         return f"!aie.objectfifosubview<{self.element}>"
 
 
-@dataclass(frozen=True)
+@frozen
 class OpaqueType(Type):
     """A dialect type this project gives no meaning to, kept as written: ``!llvm.ptr``."""
 

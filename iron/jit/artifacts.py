@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from iron.build import Result
+    from iron.build import Result, Session
 
     from .compilable import Built, CompilableDesign
 
@@ -82,8 +82,17 @@ def artifacts(package: Result) -> tuple[Path, Path]:
     return Path(package.directory), Path(package.path(NETWORK))
 
 
+def images(session: Session, package: Result) -> dict[str, Path]:
+    """The PDIs in a package of the npu target as files of the store, by device, sorted."""
+    from iron.toolchain.images import device_images
+
+    if {"final.xclbin", "design.elf"}.isdisjoint(package.outputs):
+        return {}
+    return {name: Path(path) for name, path in device_images(session, package).items()}
+
+
 def write_artifacts(
-    package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
+    session: Session, package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
 ) -> tuple[Path, Path | None]:
     """Write a package to the paths given, each at once; those that say where it now is.
     `instruction_elf` makes an ELF of the npu target's instructions and says where it is."""
@@ -91,7 +100,7 @@ def write_artifacts(
     from iron.toolchain.compiler import ToolNotFound
 
     if not {"final.xclbin", "design.elf"}.isdisjoint(package.outputs):
-        return _write_npu(package, given, instruction_elf)
+        return _write_npu(session, package, given, instruction_elf)
     for name in (ELF, PDI):
         if name in given:
             raise ToolNotFound(
@@ -107,7 +116,7 @@ def write_artifacts(
 
 
 def _write_npu(
-    package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
+    session: Session, package: Result, given: Mapping[str, str], instruction_elf: Callable[[], str]
 ) -> tuple[Path, Path | None]:
     from iron.runtime.bundle import write_file
     from iron.toolchain.compiler import ToolNotFound
@@ -126,13 +135,8 @@ def _write_npu(
     if "final.xclbin" not in package.outputs:
         raise ToolNotFound(f"{XCLBIN}={given[XCLBIN]!r}: the design is built with full_elf=True")
     if PDI in given:
-        from iron.formats.aie_partition import read as read_partition
-        from iron.formats.xclbin import read as read_xclbin
-
-        section = read_xclbin(read("final.xclbin")).section("AIE_PARTITION")
-        assert section is not None
-        *_, own = read_partition(section.data)[1].values()  # others were there before
-        write_file(given[PDI], own)
+        (image,) = images(session, package).values()
+        write_file(given[PDI], image.read_bytes())
     if ELF in given:
         write_file(given[ELF], Path(instruction_elf()).read_bytes())
     write_file(given[XCLBIN], read("final.xclbin"))

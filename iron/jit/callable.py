@@ -47,6 +47,9 @@ LOADED_LIMIT = 16
 """
 SHORT_KEYS_LIMIT = 256
 """Ways of calling one design that are known by a short key; beyond, all are learnt again."""
+PATIENCE = 1.0
+"""Seconds within which a call does not look again at what only the system's package manager
+writes; everything else is looked at before each call."""
 
 _LoadedKey = tuple[str, str, str]
 
@@ -274,7 +277,7 @@ class CallableDesign:
                 loaded.generation == self._generation
                 and loaded.environment == _environment().now()
                 and watch is not None
-                and watch.unchanged()
+                and watch.unchanged(PATIENCE)
                 and loaded.built.generated.holds()
             )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .context import compile_values
@@ -21,6 +20,8 @@ from .options import current_options
 from .reads import Reads, reads_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from iron.build import Result, Session
     from iron.design import Module
     from iron.toolchain.host import HostToolchain
@@ -44,11 +45,15 @@ class Built:
     @property
     def directory(self) -> Path:
         """Where its files are: where they were asked for, else in the store, read-only."""
+        from pathlib import Path
+
         return Path(self.package.directory if self.out is None else self.out)
 
     @property
     def paths(self) -> dict[str, Path]:
         """The package's files by name; one path, when a bundle was asked for."""
+        from pathlib import Path
+
         if self.out is not None and os.path.isfile(self.out):
             return {os.path.basename(self.out): Path(self.out)}
         return {name: self.directory / name for name in self.package.outputs}
@@ -293,7 +298,9 @@ class CompilableDesign(DeclaredDesign):
         package = self.package_of(session, generated).package
         if not given:
             return artifacts(package)
-        return write_artifacts(package, given, lambda: self._instruction_elf(session, package))
+        return write_artifacts(
+            session, package, given, lambda: self._instruction_elf(session, package)
+        )
 
     def _instruction_elf(self, session: Session, package: Result) -> str:
         from iron.toolchain.npu import NpuToolchain
@@ -306,18 +313,30 @@ class CompilableDesign(DeclaredDesign):
         """What `compile()` would give, when it is built already; nothing is compiled."""
         from .artifacts import artifacts
 
-        session, generated = self._generated(self._values_so_far())
-        objects = self.objects(generated)
-        found = self.toolchain().find_package(session, generated.text, objects, self.name)
+        _, found = self._built_already()
         return None if found is None else artifacts(found)
 
     def get_pdi_paths(self) -> list[Path]:
-        """The device images; the host target makes none."""
-        return []
+        """The device images, sorted by device, when it is built already; the host target makes
+        none."""
+        return list(self._images().values())
 
     def get_pdi_path(self, device_name: str | None = None) -> Path | None:
-        """The image of one device; None on the host target."""
-        return None
+        """The image of one ``aie.device``, by default the first; None when there is none."""
+        images = self._images()
+        return next(iter(images.values()), None) if device_name is None else images.get(device_name)
+
+    def _images(self) -> dict[str, Path]:
+        from .artifacts import images
+
+        session, found = self._built_already()
+        return {} if found is None else images(session, found)
+
+    def _built_already(self) -> tuple[Session, Result | None]:
+        session, generated = self._generated(self._values_so_far())
+        objects = self.objects(generated)
+        found = self.toolchain().find_package(session, generated.text, objects, self.name)
+        return session, found
 
     def _generated(self, values: Mapping[str, Any]) -> tuple[Session, Generated]:
         from iron.design import get_current_device

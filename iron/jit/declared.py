@@ -7,12 +7,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .options import BuildOptions
 from .signature import ScalarParameter, Signature, TensorParameter, signature_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 D = TypeVar("D", bound="DeclaredDesign")
 
@@ -84,16 +86,22 @@ class DeclaredDesign:
     @property
     def source_files(self) -> tuple[Path, ...]:
         """The build option of that name, as absolute paths."""
+        from pathlib import Path
+
         return tuple(map(Path, self.options.source_files))
 
     @property
     def include_paths(self) -> tuple[Path, ...]:
         """The build option of that name, as absolute paths."""
+        from pathlib import Path
+
         return tuple(map(Path, self.options.include_paths))
 
     @property
     def object_files(self) -> tuple[Path, ...]:
         """The build option of that name, as absolute paths."""
+        from pathlib import Path
+
         return tuple(map(Path, self.options.object_files))
 
     @property

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import enum
 import functools
-import hashlib
 import inspect
-import pathlib
+import sys
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import fields, is_dataclass
@@ -99,7 +98,8 @@ def _other(encoder: _Encoder, value: Any) -> str:
         return f"{qualified(type(value))}<{encoder.text(own(value))}>"
     if isinstance(value, enum.Enum):
         return f"enum:{qualified(type(value))}.{value.name}"
-    if isinstance(value, pathlib.PurePath):
+    pathlib = sys.modules.get("pathlib")  # whoever has a path has loaded it
+    if pathlib is not None and isinstance(value, pathlib.PurePath):
         return f"path:{str(value)!r}"
     if isinstance(value, types.GenericAlias):
         return f"alias:{encoder.text(value.__origin__)}[{encoder.many(value.__args__)}]"
@@ -134,6 +134,8 @@ def _numpy(encoder: _Encoder, value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.dtype.hasobject:
             return f"ndarray:{value.shape}[{encoder.many(value.ravel().tolist())}]"
+        import hashlib  # of a new process with no array in its keys it costs 3 ms
+
         content = hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
         return f"ndarray:{value.dtype.str}:{value.dtype.name}:{value.shape}:{content}"
     if isinstance(value, np.dtype):
@@ -191,12 +193,14 @@ def _cell(cell: types.CellType) -> Any:
 
 def code_digest(code: types.CodeType) -> str:
     """Digest of what a code object does: no file, no line numbers, no docstring."""
-    h = hashlib.sha256()
-    _feed(h, code)
-    return h.hexdigest()
+    from iron.build import digest
+
+    parts: list[bytes | str] = []
+    _collect(parts, code)
+    return digest(*parts)
 
 
-def _feed(h: Any, code: types.CodeType) -> None:
+def _collect(parts: list[bytes | str], code: types.CodeType) -> None:
     consts = list(code.co_consts)
     if consts and isinstance(consts[0], str) and _may_have_docstring(code):
         consts[0] = None
@@ -211,14 +215,16 @@ def _feed(h: Any, code: types.CodeType) -> None:
         code.co_kwonlyargcount,
         code.co_flags,
     )
-    h.update(repr(head).encode())
-    h.update(getattr(code, "co_exceptiontable", b""))
+    parts.append(repr(head))
+    parts.append(getattr(code, "co_exceptiontable", b""))
     for const in consts:
         if isinstance(const, types.CodeType):
-            h.update(b"code")
-            _feed(h, const)
+            parts.append("code")
+            _collect(parts, const)
         else:
-            h.update(f"{type(const).__name__}:{_constant(const)};".encode("utf-8", "surrogatepass"))
+            parts.append(
+                f"{type(const).__name__}:{_constant(const)}".encode("utf-8", "surrogatepass")
+            )
 
 
 def _may_have_docstring(code: types.CodeType) -> bool:

@@ -5,7 +5,6 @@ in this process or in another one. How it is seen is `observing`'s.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 from collections.abc import Callable, Iterable
@@ -43,7 +42,9 @@ def still_hold(observed: Iterable[Observation]) -> bool:
 
 
 def _text(value: str) -> str:
-    return hashlib.sha256(value.encode("utf-8", "surrogateescape")).hexdigest()[:40]
+    from iron.build import digest
+
+    return digest(value)
 
 
 def _file(path: str) -> str:

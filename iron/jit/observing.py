@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import pathlib
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -301,6 +300,8 @@ _QUESTIONS = {
 
 
 def _put_in() -> None:
+    import pathlib
+
     for environment in (os.environ, os.environb):
         if type(environment) is os._Environ:
             _replace(environment, "__class__", _ObservedEnvironment)

@@ -17,6 +17,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from iron.frozen import frozen
+
 from . import untracked
 from .codes import absolute_module, all_names, global_names, imported_modules
 from .keys import Unkeyable, code_digest, key_text
@@ -27,7 +29,7 @@ _IMMUTABLE = (type(None), bool, int, float, complex, str, bytes)
 _ABSENT = object()
 
 
-@dataclass(frozen=True)
+@frozen
 class Read:
     """One name read in one namespace: what it was, and its text."""
 
@@ -48,7 +50,7 @@ class Read:
             return False
 
 
-@dataclass(frozen=True)
+@frozen
 class Alias:
     """A name a module took from another one with ``from source import original as name``."""
 

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import operator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from iron.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class Number:
     """What one scalar parameter takes: NumPy dtypes by name, any of which a number may fit."""
 

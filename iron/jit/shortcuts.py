@@ -13,8 +13,9 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from iron.frozen import frozen
 
 from .generate import Generated
 from .keys import key_text
@@ -27,13 +28,13 @@ if TYPE_CHECKING:
     from .compilable import Built, CompilableDesign
     from .reads import Reads
 
-FORMAT = "iron shortcut 1"
+FORMAT = "iron shortcut 2"
 MOST = 1000
 """Of one store; each is some 50 kB."""
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-@dataclass(frozen=True)
+@frozen
 class Shortcut:
     """Where the shortcut of one design with its values is, or will be."""
 
@@ -79,9 +80,12 @@ class Shortcut:
             if check != digest(body):
                 return None
             data = json.loads(body)
-            watch = Watch((), {p: None if s is None else tuple(s) for p, s in data["stamps"]})
+            watch, once = (
+                Watch((), {p: None if s is None else tuple(s) for p, s in data[which]})
+                for which in ("each call", "once")
+            )
             observed = [Observation(*o) for o in data["observed"]]
-            if not watch.unchanged() or not still_hold(observed):
+            if not (watch.unchanged() and once.unchanged() and still_hold(observed)):
                 return None
             entry = self.store.get(data["package"])
             if entry is None:
@@ -106,17 +110,22 @@ class Shortcut:
         found = design.toolchain().find_package(
             session, generated.text, design.objects(generated), design.name
         )
-        if found is None or found.key != built.package.key or found.watch is None:
+        if found is None or found.key != built.package.key:
             return
-        stamps = found.watch.stamps()
+        if found.watch is None or built.package.watch is None:
+            return
+        each, stamps = built.package.watch.stamps(), found.watch.stamps()
         ours = _stamps([*_own_files(), *sorted(design.input_files(reads))])
-        if stamps is None or ours is None:
+        if each is None or stamps is None or ours is None:
             return
+        # What this process and the next one were loaded from is looked at when it is loaded.
+        once = {path: stamp for path, stamp in {**stamps, **ours}.items() if path not in each}
         data = {
             "package": found.key,
             "generated": generated.to_json(),
             "observed": generated.observed,
-            "stamps": [*stamps.items(), *ours.items()],
+            "each call": [*each.items()],
+            "once": [*once.items()],
         }
         body = json.dumps(data)
         _make_room(os.path.dirname(self.path))

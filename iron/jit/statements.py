@@ -13,12 +13,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from iron.frozen import frozen
+
 from .parsing import parse_python
 
 Definition = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-@dataclass(frozen=True)
+@frozen
 class Import:
     """One name taken from a module: ``from module import original as name``; for ``import
     module as name`` the original is empty, for a star it is ``*``."""

@@ -6,12 +6,14 @@ What is made is a `Tensor`, or of the class that `set_tensor_class` chose.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from .tensor import Tensor, as_shape
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _chosen: list[type[Tensor]] = [Tensor]
 

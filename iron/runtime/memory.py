@@ -10,9 +10,12 @@ import mmap
 import os
 import weakref
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _identities = itertools.count(1)
 

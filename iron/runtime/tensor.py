@@ -11,12 +11,14 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from .memory import SharedBuffer, SharedSlice
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 DEVICES = ("npu", "cpu")
 

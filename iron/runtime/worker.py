@@ -6,24 +6,22 @@ becomes an error. When a worker is started and what follows its end is the calle
 
 from __future__ import annotations
 
-import array
+# What is in `socket` besides would cost a new process 2 ms.
+import _socket
 import collections
 import mmap
 import os
 import re
 import select
-import socket
 import struct
 import time
 import weakref
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .errors import Deadlock, HostRuntimeError, KernelCrash, KernelTimeout, PackageGone, RaceFound
 from .memory import SharedBuffer, SharedSlice
-
-if TYPE_CHECKING:
-    import subprocess
+from .process import Process
 
 _SEGMENT, _DROP, _RUN, _RUN_WATCHED, _TELL = 1, 2, 3, 4, 5
 _READY, _DONE, _FAILED, _DEADLOCK, _CRASH, _RACE = 16, 17, 18, 19, 20, 21
@@ -73,8 +71,6 @@ class Worker:
     there any more."""
 
     def __init__(self, package_dir: str, name: str) -> None:
-        import subprocess
-
         self.package_dir = package_dir
         self.name = name
         self._known: dict[int, _Lent] = {}
@@ -82,13 +78,15 @@ class Worker:
         self._asked = 0
         self._processors = _processors()
         self._lingers = False  # the last run was a short one, and there is more than one processor
-        ours, theirs = socket.socketpair()
+        ours, theirs = _socket.socketpair()
+        for end in (ours, theirs):
+            end.settimeout(None)  # whatever socket.setdefaulttimeout says
         self._page = SharedBuffer(mmap.PAGESIZE)
         page = memoryview(self._page.array)  # type: ignore[arg-type]
         self._status = page.cast("i")
         self._steps = page[_STEPS : _STEPS + 8].cast("Q")
         try:
-            self._process = subprocess.Popen(
+            self._process = Process(
                 [
                     os.path.join(package_dir, "worker"),
                     package_dir,
@@ -96,8 +94,7 @@ class Worker:
                     str(self._page.fd),
                     str(os.getpid()),
                 ],
-                pass_fds=(theirs.fileno(), self._page.fd),
-                stdin=subprocess.DEVNULL,
+                keeps=(theirs.fileno(), self._page.fd),
             )
         except OSError as e:
             ours.close()
@@ -198,10 +195,8 @@ class Worker:
             if fd is None:
                 self._socket.sendall(message)
             else:
-                rights = array.array("i", [fd])
-                sent = self._socket.sendmsg(
-                    [message], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, rights)]
-                )
+                rights = (_socket.SOL_SOCKET, _socket.SCM_RIGHTS, struct.pack("i", fd))
+                sent = self._socket.sendmsg([message], [rights])
                 self._socket.sendall(message[sent:])
         except OSError:
             pass  # the worker has gone; what it had to say is read next
@@ -257,10 +252,10 @@ class Worker:
         if self._asked and not self._begun():
             return GoneIdle()
         try:
-            code: object = self._process.wait(_GRACE_SECONDS)
-        except Exception:
-            code = "unknown"
-        how = f"signal {-code}" if isinstance(code, int) and code < 0 else f"exit status {code}"
+            code = self._process.wait(_GRACE_SECONDS)
+            how = f"signal {-code}" if code < 0 else f"exit status {code}"
+        except TimeoutError:
+            how = "exit status unknown"
         return KernelCrash(
             self.name, f"the worker ended ({how}) without a report; {self._ran_last()} ran last"
         )
@@ -317,7 +312,7 @@ def _core_lines(path: str) -> list[str]:
         return []
 
 
-def _end(sock: socket.socket, process: subprocess.Popen[bytes], owner: int) -> None:
+def _end(sock: _socket.socket, process: Process, owner: int) -> None:
     """Close our side. The process is ours to end only where it was started."""
     sock.close()
     if os.getpid() != owner:
@@ -325,6 +320,8 @@ def _end(sock: socket.socket, process: subprocess.Popen[bytes], owner: int) -> N
         return
     try:
         process.wait(0.2)
-    except Exception:
-        process.kill()
+    except TimeoutError:
+        import signal
+
+        process.send_signal(signal.SIGKILL)
         process.wait()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from iron.frozen import frozen
 
-@dataclass(frozen=True)
+
+@frozen
 class SourceFile:
     """A source by its absolute path."""
 

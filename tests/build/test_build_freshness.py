@@ -11,6 +11,7 @@ import pytest
 from build_workshop import CXX, settle
 
 from iron.build import BuildError, In, Out, ProgramTool, Recipe, Ref, Session, Text
+from iron.build.cover import AnswerMemo
 from iron.build.digests import RACY_NS, Digests
 
 
@@ -139,6 +140,34 @@ def test_a_header_named_by_a_macro_is_part_of_the_key(w):
         w.write("m.h", '#include "n.h"\n')
         w.write("n.h", f"#define N {n}\n")
         assert value(w.build(recipe)[0]) == n
+
+
+def wrong_answers(monkeypatch, times: int) -> None:
+    """As if the preprocessor had run over a text that was there for a moment only."""
+    keep, left = AnswerMemo.keep, [None] * times
+
+    def kept(memo, bare, view, answer, reads, search):
+        return keep(memo, bare, view, [] if left and not left.pop() else answer, reads, search)
+
+    monkeypatch.setattr(AnswerMemo, "keep", kept)
+
+
+def test_an_answer_given_while_somebody_edited_is_asked_for_again(w, monkeypatch):
+    w.write("m.h", "#define N 1\n")
+    w.write("k.cc", f("N", "#include HEADER"))
+    recipe = dso(w, '-DHEADER="m.h"')
+    wrong_answers(monkeypatch, 1)
+    assert value(w.build(recipe)[0]) == 1
+    w.write("m.h", "#define N 2\n")
+    assert value(w.build(recipe)[0]) == 2
+
+
+def test_files_that_the_compiler_does_not_tell_beforehand_are_an_error(w, monkeypatch):
+    w.write("m.h", "#define N 1\n")
+    w.write("k.cc", f("N", "#include HEADER"))
+    wrong_answers(monkeypatch, 100)
+    with pytest.raises(BuildError, match=r"cannot be known beforehand: .*m\.h"):
+        w.build(dso(w, '-DHEADER="m.h"'))
 
 
 def test_a_new_file_in_front_of_one_named_by_a_macro_is_seen(w):

@@ -45,6 +45,11 @@ def tool(w: Workshop) -> ProgramTool:
     return ProgramTool(script)
 
 
+def as_another_process() -> None:
+    """What this process knows of headers is only on disk from now on."""
+    headers._tables.clear()
+
+
 def compiled(w: Workshop, tool: Any, name: str = "k.cc") -> int:
     return w.counted(w.object(name, tool=tool))[1]
 
@@ -109,6 +114,37 @@ def test_another_process_reads_no_header_again(
     assert compiled(w, tool) == 1
     monkeypatch.setattr(headers, "parse", lambda data: pytest.fail("a header was scanned again"))
     assert compiled(w, tool) == 0
+    as_another_process()
+    assert compiled(w, tool) == 0
+
+
+def test_another_store_is_given_what_the_process_knows(
+    w: Workshop, tool: Any, monkeypatch: pytest.MonkeyPatch, later: None
+) -> None:
+    assert compiled(w, tool) == 1
+    w.store = w.root / "another store"
+    monkeypatch.setattr(headers, "parse", lambda data: pytest.fail("a header was scanned again"))
+    assert compiled(w, tool) == 1
+    as_another_process()
+    assert compiled(w, tool) == 0
+
+
+def test_a_new_session_looks_at_every_header(w: Workshop, tool: Any, later: None) -> None:
+    assert compiled(w, tool) == 1
+    (w.root / "sys two" / "inner.h").write_text("#define INNER 2\n")  # directories stay as they are
+    assert compiled(w, tool) == 1
+
+
+def test_a_fork_in_the_middle_of_a_look_leaves_nothing_half_known(
+    w: Workshop, tool: Any, later: None
+) -> None:
+    assert compiled(w, tool) == 1
+    with headers._looking:
+        child = os.fork()
+        if not child:
+            os._exit(3 if headers._tables or headers._looking.locked() else 0)
+    assert os.waitpid(child, 0)[1] == 0
+    assert headers._tables
 
 
 def test_a_garbled_memo_is_no_memo(w: Workshop, tool: Any, later: None) -> None:
@@ -116,6 +152,8 @@ def test_a_garbled_memo_is_no_memo(w: Workshop, tool: Any, later: None) -> None:
     memo = next((w.store / "headers").iterdir())
     text = memo.read_text()
     memo.write_text(text.replace("inner.h", "other.h"))
+    as_another_process()
     assert compiled(w, tool) == 0
     memo.write_text(text[: len(text) // 2])
+    as_another_process()
     assert compiled(w, tool) == 0

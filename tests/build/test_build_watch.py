@@ -49,6 +49,39 @@ def test_a_file_that_appears_where_none_was_ends_a_watch(tmp_path: Path) -> None
     assert not watch.unchanged()
 
 
+def test_what_the_systems_package_manager_writes_can_be_looked_at_less_often(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("iron.build.watch._SYSTEM", (f"{tmp_path}/usr/",))
+    monkeypatch.setattr("iron.build.watch._LOCAL", f"{tmp_path}/usr/local/")
+    now = [1000.0]
+    monkeypatch.setattr("iron.build.watch.time.monotonic", lambda: now[0])
+    names = ("usr/lib.so", "usr/local/lib.so", "mine.h")
+    paths = [tmp_path / name for name in names]
+    for path in paths:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("first")
+        settle(path)
+
+    def watch_now() -> Watch:
+        return Watch((), trusted=[(str(p), digests_module.stamp_of(os.stat(p))) for p in paths])
+
+    watch = watch_now()
+    assert (len(watch), set(watch.stamps() or ())) == (3, set(map(str, paths)))
+    assert watch.unchanged(1.0)
+    for path in paths[1:]:
+        os.utime(path, (SETTLED + 1, SETTLED + 1))
+        assert not watch.unchanged(1.0), "of everybody else's nothing is believed"
+        watch = watch_now()
+        assert watch.unchanged(1.0)
+    os.utime(paths[0], (SETTLED + 1, SETTLED + 1))
+    assert watch.unchanged(1.0)
+    assert not watch.unchanged()
+    now[0] += 1.01
+    assert not watch.unchanged(1.0)
+    assert not watch.unchanged(1.0), "what was found changed is not forgotten"
+
+
 def test_a_stamp_too_young_to_prove_anything_is_not_believed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,5 +1,7 @@
 """What all stand-ins of the npu tools share: strict arguments, ways to fail, small ELF files.
 
+Starting is most of what one costs, hundreds of times: no module that brings many others along.
+
 A stand-in refuses any argument that the real tool is not called with, reads what that reads and
 writes what that writes. `faults.json` beside its directory says how it is to fail.
 """
@@ -10,9 +12,8 @@ import hashlib
 import json
 import struct
 import sys
-from pathlib import Path
 
-ROOT = Path(sys.argv[1]) if len(sys.argv) > 1 else Path()
+ROOT = sys.argv[1] if len(sys.argv) > 1 else "."
 
 
 class Refused(SystemExit):
@@ -27,13 +28,18 @@ def refuse(why: str) -> None:
 def fault(tool: str) -> str | None:
     """How this run has to fail: "exit", "nothing", "empty" or "garbage"."""
     try:
-        return json.loads((ROOT / "faults.json").read_text()).get(tool)
+        return json.loads(read_file(f"{ROOT}/faults.json")).get(tool)
     except FileNotFoundError:
         return None
 
 
 def settings() -> dict:
-    return json.loads((ROOT / "settings.json").read_text())
+    return json.loads(read_file(f"{ROOT}/settings.json"))
+
+
+def read_file(path: str) -> bytes:
+    with open(path, "rb") as f:
+        return f.read()
 
 
 def expect(arguments: list[str], *shape: object) -> list[str]:
@@ -56,7 +62,7 @@ def expect(arguments: list[str], *shape: object) -> list[str]:
 
 def read(path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        return read_file(path)
     except OSError as error:
         refuse(str(error))
         raise AssertionError from None
@@ -70,7 +76,8 @@ def write(tool: str, path: str, data: bytes | str) -> None:
         refuse("something is wrong in the input\nand this is its second line")
     if how == "nothing":
         return
-    Path(path).write_bytes({"empty": b"", "garbage": b"garbage"}.get(how or "", raw))
+    with open(path, "wb") as f:
+        f.write({"empty": b"", "garbage": b"garbage"}.get(how or "", raw))
 
 
 def digest(*parts: bytes) -> bytes:

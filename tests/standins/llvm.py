@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 
 from common import digest, expect, read, refuse, settings, small_elf, write
 
@@ -31,7 +30,11 @@ def compiler(arguments: list[str]) -> int:
     if not probing and fault("clang++"):
         write("clang++", rest[rest.index("-o") + 1], b"")
         return 0
-    return subprocess.run([*settings()["compiler"], *rest], check=False).returncode
+    return _run([*settings()["compiler"], *rest])
+
+
+def _run(argv: list[str]) -> int:
+    return os.spawnvp(os.P_WAIT, argv[0], argv)
 
 
 def _kernel_ir(rest: list[str]) -> int:
@@ -39,9 +42,9 @@ def _kernel_ir(rest: list[str]) -> int:
     without = [a for a in rest if a not in ("-S", "-emit-llvm")]
     output = without.index("-o") + 1
     target = without[output]
-    done = subprocess.run([*settings()["compiler"], "-E", "-P", *without], check=False)
-    if done.returncode:
-        return done.returncode
+    failed = _run([*settings()["compiler"], "-E", "-P", *without])
+    if failed:
+        return failed
     text = read(target)
     names = re.findall(rb'extern "C"[^;{]*?(\w+)\s*\(', text)
     lines = [f"define dso_local void @{n.decode()}() #0 {{\n  ret void\n}}" for n in names]
@@ -138,7 +141,7 @@ def chess(arguments: list[str]) -> int:
     """xchesscc_wrapper: the machine's own compiler again."""
     if arguments[0] not in TARGETS or arguments[1] != "-c" or not os.environ.get("AIETOOLS"):
         refuse(f"unexpected {arguments}")
-    return subprocess.run([*settings()["compiler"], *arguments[1:]], check=False).returncode
+    return _run([*settings()["compiler"], *arguments[1:]])
 
 
 def nm(arguments: list[str]) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
 
 from common import digest, expect, fault, read, refuse, segments, settings, write
 
@@ -69,11 +68,17 @@ def _replay(text: str, before: str, after: str) -> str | None:
         return None
     module = _bare(ir.parse(text))
     names = [o.symbol or "sequence" for o in module.walk() if o.name == "aie.runtime_sequence"]
-    for path in sorted(Path(folder).glob(f"*/{before}")):
+    for path in _recorded(folder, before):
         known = _bare(sequence_alone(ir.parse(path.read_text()), "main", names[0]))
         if ir.equivalent(module, known):
             return (path.parent / after).read_text()
     return None
+
+
+def _recorded(folder: str, name: str) -> list:
+    from pathlib import Path  # only where there is something to replay
+
+    return sorted(Path(folder).glob(f"*/{name}"))
 
 
 def _bare(module: ir.Operation) -> ir.Operation:
@@ -89,7 +94,7 @@ def _same(text: str, before: str, after: str) -> str | None:
     if not folder:
         return None
     module = ir.parse(text)
-    for path in sorted(Path(folder).glob(f"*/{before}")):
+    for path in _recorded(folder, before):
         if ir.equivalent(module, ir.parse(path.read_text())):
             return (path.parent / after).read_text()
     return None

@@ -11,9 +11,7 @@ from dataclasses import replace
 
 from common import digest, expect, read, refuse, settings, write
 
-from iron import ir
 from iron.formats import cdo, control_elf, insts, pdi, xclbin, xclbin_build
-from iron.toolchain import outline
 
 
 def bootgen(arguments: list[str]) -> int:
@@ -132,6 +130,9 @@ _CLASSIC = {"--tmpdir": "prj", "--no-aiesim": "", "--no-compile-host": ""}
 
 def _parts(text: str, state: bytes, ways: dict[str, str], modern: bool) -> None:
     """An xclbin, and instructions of every sequence under the name that a template makes."""
+    from iron import ir
+    from iron.toolchain import outline
+
     wanted = (
         {"--get-npu-insts": "", "--get-xclbin": ""}
         if modern

@@ -1,10 +1,10 @@
 """Starts the stand-in of a tool: start.py ROOT TOOL ARGUMENTS..."""
 
+import os
 import sys
-from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent.parent)]
+HERE = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(os.path.dirname(HERE))]
 
 if __name__ == "__main__":
     name = sys.argv[2]

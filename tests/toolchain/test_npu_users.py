@@ -115,11 +115,18 @@ def test_compile_writes_the_files_that_are_asked_for(tools, folder, tmp_path):
 
     names = ("xclbin_path", "inst_path", "pdi_path", "elf_path")
     paths = {n: tmp_path / f"{n}.out" for n in names}
+    design = load(folder)
     with iron.options(target="npu"):
-        load(folder).compilable.compile(**paths)
+        assert design.get_pdi_paths() == []  # nothing is built yet
+        design.compilable.compile(**paths)
+        (own,) = design.get_pdi_paths()
+        symbol = own.name.removesuffix(".pdi")
+        assert design.get_pdi_path() == design.get_pdi_path(symbol) == own
+        assert design.get_pdi_path("another") is None
     assert xclbin.read(paths["xclbin_path"].read_bytes()).section("AIE_PARTITION")
     assert insts.read(paths["inst_path"].read_bytes()).instructions
     assert pdi.read(paths["pdi_path"].read_bytes()).images
+    assert own.read_bytes() == paths["pdi_path"].read_bytes()
     elf = control_elf.read(paths["elf_path"].read_bytes())
     assert elf.parts[0].data == paths["inst_path"].read_bytes()
 
@@ -131,8 +138,11 @@ def test_a_jitted_design_as_one_elf(tools, folder, npu, tmp_path):
         npu.body = lambda arguments: None
         design(x, y)
         made, nothing = design.compilable.compile(full_elf_path=tmp_path / "design.elf")
+        (image,) = design.get_pdi_paths()
     assert nothing is None
-    assert [k.name for k in control_elf.read(made.read_bytes()).kernels] == ["main"]
+    elf = control_elf.read(made.read_bytes())
+    assert [k.name for k in elf.kernels] == ["main"]
+    assert image.read_bytes() in [part.data for part in elf.parts]
     assert npu.did("register") == []
     assert npu.did("kernel")[0][0].startswith("main:")
 
