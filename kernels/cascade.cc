@@ -6,33 +6,23 @@
 // -DDIM_M, -DDIM_K, -DDIM_N give the extents, -DINPUT=i16|bf16 and -DOUTPUT=i16|i32|bf16|f32 the
 // elements.
 #include "elements.h"
+#include "stream.h"
 
 namespace {
 
-#ifdef __AIENGINE__
-// One word in the first lane of the 512 bits that the stream carries at a time.
+// One word in the first lane of what the stream carries at a time.
 void put(sum value) {
-  std::int32_t word;
-  __builtin_memcpy(&word, &value, 4);
-  put_mcd(upd_elem(undef_v16int32(), 0, word));
+  std::int32_t words[1];
+  __builtin_memcpy(words, &value, 4);
+  put_words(words);
 }
 sum get() {
-  const std::int32_t word = ext_elem(get_scd_v16int32(), 0U);
+  std::int32_t words[1];
+  get_words(words);
   sum value;
-  __builtin_memcpy(&value, &word, 4);
+  __builtin_memcpy(&value, words, 4);
   return value;
 }
-#else
-void put(sum value) {
-  sum lanes[16] = {value};
-  iron_api->cascade_put(lanes, sizeof lanes);
-}
-sum get() {
-  sum lanes[16];
-  iron_api->cascade_get(lanes, sizeof lanes);
-  return lanes[0];
-}
-#endif
 
 template <class Element> void each(const INPUT *a, const INPUT *b, Element &&element) {
   for (int m = 0; m < DIM_M; ++m)

@@ -14,35 +14,12 @@
 //     RGBA pixels, [tiles / 8][pixels / 2][8 tiles][2 pixels][4], to [C out][tiles / 8][8][8 out]
 // ACT is i8 or ui8 for int8 or uint8 activations (of the skip, where there is one). Results are uint8;
 // with -DINT8_OUT there is just conv2dk1_i8, with int8 results.
-#include <aie_api/aie.hpp>
+#include "conv.h"
 
 namespace {
 
-using i8 = std::int8_t;
-using ui8 = std::uint8_t;
-
-template <class Out> struct Range;
-template <> struct Range<i8> { static constexpr int least = -128, most = 127; };
-template <> struct Range<ui8> { static constexpr int least = 0, most = 255; };
-
 template <class Out> int scaled(int sum, int scale) {
-  if (scale > 0) sum = (sum + (1 << (scale - 1))) >> scale;
-  return sum < Range<Out>::least ? Range<Out>::least : sum > Range<Out>::most ? Range<Out>::most : sum;
-}
-
-// One pixel's products, over `groups` groups of channels; weights of the next group `step` further.
-template <class In> int products(const In *in, const i8 *weights, int width, int groups, int step) {
-  int sum = 0;
-  for (int g = 0; g < groups; ++g, in += width * 8, weights += step)
-    for (int i = 0; i < 8; ++i) sum += in[i] * weights[i * 8];
-  return sum;
-}
-
-// Calls f(group, pixel, channel of the group) for every element of a line of results.
-template <class Element> void each(int channels, int width, Element &&f) {
-  for (int group = 0; group < channels / 8; ++group)
-    for (int x = 0; x < width; ++x)
-      for (int o = 0; o < 8; ++o) f(group, x, o);
+  return limited<Out>(scale > 0 ? (sum + (1 << (scale - 1))) >> scale : sum);
 }
 
 template <class In, class Out>

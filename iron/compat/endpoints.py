@@ -9,7 +9,11 @@ from ..design.tiles import Tile
 
 
 class Resolvable:
-    """What mlir-aie calls a part of a design; iron's parts need no base class."""
+    """What mlir-aie calls a part of a design. iron's parts need no base class; one that a user
+    writes has ``resolve()`` and ``tiles()``, here none."""
+
+    def tiles(self) -> list[Tile]:
+        return []
 
 
 class ObjectFifoEndpoint:

@@ -8,6 +8,7 @@ of ours when they are asked for.
 from __future__ import annotations
 
 import difflib
+import dis
 import importlib
 import importlib.abc
 import importlib.machinery
@@ -53,10 +54,13 @@ class View(types.ModuleType):
             except AttributeError:
                 continue
         near = difflib.get_close_matches(name, self.__dir__(), 3)
-        raise AttributeError(
-            f"module {self.__name__!r}, answered by iron, has no {name!r}"
-            + (f"; near it are: {', '.join(near)}" if near else "")
+        message = f"module {self.__name__!r}, answered by iron, has no {name!r}" + (
+            f"; near it are: {', '.join(near)}" if near else ""
         )
+        # A from-import would put a message of its own in place of an AttributeError's.
+        if _imports_a_name(sys._getframe(1)):
+            raise ImportError(message, name=self.__name__)
+        raise AttributeError(message)
 
     def __dir__(self) -> list[str]:
         found = set(self._names)
@@ -64,6 +68,11 @@ class View(types.ModuleType):
             module = importlib.import_module(source)
             found.update(n for n in getattr(module, "__all__", dir(module)) if n[0] != "_")
         return sorted(found)
+
+
+def _imports_a_name(frame: types.FrameType) -> bool:
+    """Whether a frame is at the ``y`` of a ``from x import y``."""
+    return frame.f_code.co_code[frame.f_lasti] == dis.opmap["IMPORT_FROM"]
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):

@@ -15,6 +15,8 @@ _TAPS = "iron.design.taps"
 _PLACED = "iron.design.placed"
 _PLACED_DMA = "iron.design.placed_dma"
 _PLACED_FIFO = "iron.design.placed_fifo"
+_PLACED_ROUTES = "iron.design.placed_routes"
+_PLACED_WRITES = "iron.design.placed_writes"
 _JIT = "iron.jit"
 _SPELLINGS = "iron.compat.spellings"
 
@@ -82,6 +84,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "aie.utils.test": ("iron.compat.testing",),
     "aie.utils.trace": ("iron.compat.trace",),
     "aie.utils.trace.config": ("iron.compat.trace",),
+    "aie.utils.trace.events": ("iron.compat.events",),
     "aie.utils.trace.utils": ("iron.compat.trace",),
     "aie.utils.verify": ("iron.verify",),
     # Access patterns and the traced language.
@@ -106,6 +109,8 @@ MODULES: dict[str, tuple[str, ...]] = {
         _PLACED,
         _PLACED_DMA,
         _PLACED_FIFO,
+        _PLACED_ROUTES,
+        _PLACED_WRITES,
         "iron.ir.dialects.enums",
     ),
     "aie.dialects.aiex": (
@@ -113,6 +118,8 @@ MODULES: dict[str, tuple[str, ...]] = {
         _PLACED,
         _PLACED_DMA,
         _PLACED_FIFO,
+        _PLACED_ROUTES,
+        _PLACED_WRITES,
         "iron.ir.dialects.enums",
     ),
     "aie.dialects.arith": ("iron.compat.arith", "iron.ir.dialects.enums"),

@@ -23,6 +23,7 @@ from .endpoints import CORE, Endpoint, Endpoints
 from .kernel import BaseKernel
 from .module import Module
 from .parameter import ScratchpadParameter
+from .parts import resolve_parts
 from .placement import Place, place
 from .runtime import Runtime
 from .tiles import Tile
@@ -66,6 +67,8 @@ class _Assembly:
         self._rt = rt
         self._workers = list(dict.fromkeys(workers))
         self._meet()
+        args = [a for w in self._workers for a in w.flat_fn_args]
+        self._parts, self._part_tiles = resolve_parts(context, args)
         self._cores = [worker.trace(context, w) for w in self._workers]
         self._sequence = sequence.trace(context, rt)
         self._check_loops()
@@ -147,6 +150,7 @@ class _Assembly:
         tiles += [f.delegate_tile for f in self._fifos() if f.delegate_tile is not None]
         for part in (*self._rt.flows, *self._rt.tile_dmas):
             tiles += part.all_tiles()
+        tiles += [*self._part_tiles, *self._context.wished]
         return tiles + [made.tile for made in self._context.locks]
 
     def _fifos(self) -> list[Any]:
@@ -164,9 +168,10 @@ class _Assembly:
             if at is None:
                 raise ValueError(f"{tile} ({where}) has no place: give its column and row")
             if at not in operations:
-                known = self._context.tiles.get(at)
-                operations[at] = known or self._device.tile_operation(at)
+                operations[at] = self._tile_operation(tile, at)
                 operations[at].location = where
+            elif tile in self._context.wished:
+                _stands_for(self._context.wished[tile].result, operations[at], self._parts)
             if tile.allocation_scheme is not None:
                 scheme = StringAttr(tile.allocation_scheme)
                 operations[at].attributes["allocation_scheme"] = scheme
@@ -174,6 +179,19 @@ class _Assembly:
         for at, op in self._context.tiles.items():
             operations.setdefault(at, op)
         return list(operations.values()), values
+
+    def _tile_operation(self, tile: Tile, at: Place) -> Operation:
+        """The operation of a place: the one that bodies or parts know already, or a new one."""
+        known, placed = self._context.tiles.get(at), self._device.tile_operation(at)
+        wished = self._context.wished.get(tile)
+        if wished is None:
+            return known or placed
+        if known is not None:
+            _stands_for(wished.result, known, self._parts)
+            return known
+        wished.attributes.update(placed.attributes)
+        wished.result.name = placed.result.name
+        return wished
 
     def _tiles_in_order(self) -> Iterator[tuple[Tile, Location]]:
         for w in self._workers:
@@ -203,6 +221,7 @@ class _Assembly:
         yield from fifo_operations(context.endpoints, values)
         for flow in self._rt.flows:
             yield from flow.operations(values)
+        yield from [op.detach() for op in list(self._parts.operations)]
         for made, op in context.locks.items():
             op.operands = [values[made.tile]]
             yield op
@@ -231,3 +250,9 @@ class _Assembly:
         core.operands = [value]
         core.result.name = f"core_{name}"
         yield core
+
+
+def _stands_for(before: Value, operation: Operation, block: Block) -> None:
+    """Another operation's result is used in place of a value."""
+    for op in (o for top in block.operations for o in top.walk()):
+        op.operands = [operation.result if v is before else v for v in op.operands]

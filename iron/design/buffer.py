@@ -76,6 +76,10 @@ class Buffer:
         """The tile given; None when it lies with its Worker."""
         return self._tile
 
+    def tiles(self) -> list[Tile]:
+        """The tile given, if any, as a list."""
+        return [] if self._tile is None else [self._tile]
+
     @property
     def shape(self) -> tuple[int, ...]:
         """Extents in elements, outermost first."""

@@ -40,8 +40,8 @@ class UnresolvedError(ScopeError, AttributeError):
 
 @dataclass
 class Scope:
-    """Where operations go: ``kind`` is "core", "sequence" or "function"; `owner` is the Worker,
-    Runtime or function being traced."""
+    """Where operations go: ``kind`` is "core", "sequence", "function", or "device" for a part the
+    user wrote; `owner` is the Worker, Runtime, function or part being traced."""
 
     kind: str
     owner: Any
@@ -51,7 +51,8 @@ class Scope:
 @dataclass
 class DesignContext:
     """Everything one resolve knows. The maps are keyed by the user's objects, by identity: the
-    operations of Buffers, Locks and (per Worker) barriers, the Workers that use each Buffer."""
+    operations of Buffers, Locks and (per Worker) barriers, the Workers that use each Buffer, and
+    those of tiles that were used before they had a place (`wished`; `tiles` are those with one)."""
 
     device: Device
     endpoints: Endpoints
@@ -63,6 +64,7 @@ class DesignContext:
     locks: dict[Any, Operation] = field(default_factory=dict)
     barriers: dict[Any, dict[Any, Operation]] = field(default_factory=dict)
     tiles: dict[tuple[int, int], Operation] = field(default_factory=dict)
+    wished: dict[Any, Operation] = field(default_factory=dict)
     parameters: dict[str, Any] = field(default_factory=dict)
     symbols: dict[str, tuple[str, Location]] = field(default_factory=dict)
     active: Any = None
@@ -181,6 +183,16 @@ def here() -> Location:
             return Location(name, frame.f_lineno, 0)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
+
+
+def told_place(what: str, loc: Any, ip: Any) -> Location | None:
+    """The place a caller names by ``loc=``. TypeError when it is none, and for an ``ip=``: there
+    are no insertion points here, operations go where the code stands."""
+    if ip is not None:
+        raise TypeError(f"{what}: ip={ip!r}: operations go where the code stands; leave ip out")
+    if loc is not None and not isinstance(loc, Location):
+        raise TypeError(f"{what}: loc= is an iron.ir.core.Location, found {loc!r}")
+    return loc
 
 
 def place_of(function: Any) -> Location:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import Block, Operation, Region, Value
+from ..ir.core import Block, Location, Operation, Region, Value
 from ..ir.types import INDEX
-from .context import DesignContext, emitting, here
+from .context import DesignContext, emitting, here, told_place
 from .memory import wrap
 from .tasks import Task
 from .values import Number, Traced, as_index, condition, unwrap
@@ -21,27 +21,40 @@ from .values import Number, Traced, as_index, condition, unwrap
 __all__ = ["else_", "if_", "range_", "yield_"]
 
 
-def range_(*args: Any, iter_args: Sequence[Any] | None = None, insert_yield: bool = True) -> Any:
+def range_(
+    *args: Any,
+    iter_args: Sequence[Any] | None = None,
+    insert_yield: bool = True,
+    loc: Location | None = None,
+    ip: None = None,
+) -> Any:
     """``range`` of a traced body: ``range_(stop)``, ``range_(start, stop[, step])``.
 
     Bounds are integers, known or traced. The loop variable is an index. With `iter_args` the
     loop carries values: it gives ``(i, carried, results)``, where `carried` and `results` are
     single values for one argument and tuples for several, and the body ends with ``yield_``.
-    A Task may be carried. `insert_yield` False leaves the end of the body to the caller.
+    A Task may be carried. `insert_yield` False leaves the end of the body to the caller. `loc` is
+    the place that messages name, by default the caller's line; `ip` can only be None, since the
+    loop is always written where it stands.
 
     TypeError for other bounds; leaving the body with break or return is an error of the design.
     """
     if not 1 <= len(args) <= 3:
         raise TypeError(f"range_ takes 1 to 3 bounds, found {len(args)}")
     start, stop, step = (0, *args, 1) if len(args) == 1 else (*args, 1)[:3]
-    return _loop(start, stop, step, iter_args, insert_yield)
+    return _loop(start, stop, step, iter_args, insert_yield, told_place("range_", loc, ip))
 
 
 def _loop(
-    start: Any, stop: Any, step: Any, iter_args: Sequence[Any] | None, insert_yield: bool
+    start: Any,
+    stop: Any,
+    step: Any,
+    iter_args: Sequence[Any] | None,
+    insert_yield: bool,
+    told: Location | None,
 ) -> Iterator[Any]:
     context = emitting("range_ was used")
-    where = here()
+    where = told or here()
     what = "a bound of range_"
     _bounds_are_integers(start, stop, step)
     bounds = [as_index(b, what) for b in (start, stop, step)]

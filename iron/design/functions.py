@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ..ir.attributes import StringAttr, SymbolRefAttr, TypeAttr
-from ..ir.core import Block, Operation, Region, Value
+from ..ir.core import Block, Location, Operation, Region, Value
 from ..ir.types import FunctionType
-from .context import DesignContext, Scope, place_of
+from .context import DesignContext, Scope, place_of, told_place
 from .kernel import BaseKernel
 from .memory import wrap
 from .values import unwrap
@@ -47,15 +47,17 @@ class PythonFunction(BaseKernel):
         attributes = {"sym_name": StringAttr(self._name), "function_type": TypeAttr(type)}
         return Operation("func.func", (), (), attributes, [Region([block])], location=self.where)
 
-    def __call__(self, *args: Any) -> Any:
-        """Call it from the core being traced; what it returns, traced."""
+    def __call__(self, *args: Any, loc: Location | None = None, ip: None = None) -> Any:
+        """Call it from the core being traced; what it returns, traced. `loc` and `ip` are as of
+        `range_`."""
+        where = told_place(f"{self.kind} {self._name!r}", loc, ip)
         context, operands = self.operands(args)
         context.functions.declare(context, self)
         type = context.functions.operations[self._name].attributes["function_type"]
         assert isinstance(type, TypeAttr)
         assert isinstance(type.type, FunctionType)
         callee = {"callee": SymbolRefAttr((self._name,))}
-        op = context.create("func.call", operands, type.type.results, callee)
+        op = context.create("func.call", operands, type.type.results, callee, location=where)
         results = tuple(wrap(r) for r in op.results)
         return results if len(results) > 1 else results[0] if results else None
 

@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr, SymbolRefAttr, TypeAttr
-from ..ir.core import Operation, Region, Value
+from ..ir.core import Location, Operation, Region, Value
 from ..ir.types import FunctionType, IndexType, IntegerType, MemRefType, Type
 from .buffer import Buffer
-from .context import DesignContext, here, in_core
+from .context import DesignContext, here, in_core, told_place
 from .dtypes import array_dtype, array_shape, describe, ir_type, is_array_type, numpy_dtype
 from .memory import MemRef
 from .objects import CompileSpec, ObjectSpec, SourceFile, SourceText
@@ -119,16 +119,18 @@ class BaseKernel:
             )
         return self._arg_types[index]
 
-    def __call__(self, *args: Any) -> None:
-        """Call it from the core being traced.
+    def __call__(self, *args: Any, loc: Location | None = None, ip: None = None) -> None:
+        """Call it from the core being traced. `loc` and `ip` are as of `range_`.
 
         Arrays are objects of fifos or Buffers of the argument's shape and dtype, or of the same
         number of elements when the argument has one dimension. ValueError naming the argument
         otherwise, ScopeError outside of a core.
         """
+        where = told_place(f"{self.kind} {self._name!r}", loc, ip)
         context, operands = self.operands(args)
         context.functions.declare(context, self)
-        context.create("func.call", operands, (), {"callee": SymbolRefAttr((self._name,))})
+        callee = {"callee": SymbolRefAttr((self._name,))}
+        context.create("func.call", operands, (), callee, location=where)
 
     def definition(self, context: DesignContext) -> Operation:
         """The ``func.func`` of a design; it has no body."""

@@ -93,18 +93,29 @@ def place(
     PlacementError naming what did not fit and what the device has.
     """
     p = Placement(device, endpoints)
+    others = list(others)
     for tile in others:
-        _place_other(p, tile)
+        fixed = p.fixed(tile, str(tile), Location())
+        if fixed is not None:
+            p.places[tile] = fixed
     _place_workers(p, workers)
     _place_links(p)
     _place_ends(p)
+    for tile in others:
+        if tile not in p.places:
+            _place_other(p, tile, [p.places[w.tile][0] for w in workers])
     return p.places
 
 
-def _place_other(p: Placement, tile: Tile) -> None:
-    fixed = p.fixed(tile, str(tile), Location())
-    if fixed is not None:
-        p.places[tile] = fixed
+def _place_other(p: Placement, tile: Tile, cols: list[int]) -> None:
+    """A tile known by its kind only lies where nothing else does, near the cores. One of no kind,
+    or that finds no room, stays without a place."""
+    if tile.tile_type is None:
+        return
+    taken, near = set(p.places.values()), _mean(cols)
+    free = [c for c in p.candidates(tile, tile.tile_type) if c not in taken]
+    if free:
+        p.places[tile] = min(free, key=lambda c: (abs(c[0] - near), c))
 
 
 def _place_workers(p: Placement, workers: list[Worker]) -> None:

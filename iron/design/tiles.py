@@ -58,10 +58,16 @@ class Tile:
 
     @property
     def op(self) -> Any:
-        """The traced tile, in a body of a design; for a wholly named tile only."""
+        """The traced tile, in a body of a design. Before the bodies, in ``resolve()`` of a part
+        that names it in ``tiles()``, it may be named partly; later only wholly."""
         from .context import emitting
 
         context = emitting(f"{self}.op was used")
+        before_placement = context.scope is not None and context.scope.kind == "device"
+        if before_placement and (self.col is None or self.row is None):
+            if self not in context.wished:
+                context.wished[self] = context.device.tile_operation((0, 0))
+            return context.wished[self].result
         at = context.device.resolve_tile(self)
         if at not in context.tiles:
             context.tiles[at] = context.device.tile_operation(at)

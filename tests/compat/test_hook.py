@@ -73,6 +73,8 @@ def test_a_name_that_is_not_there_says_what_is_near(aie):
         AttributeError, match=r"'aie.iron'.*no 'ObjectFif'; near it are: ObjectFifo"
     ):
         _ = aie.iron.ObjectFif
+    with pytest.raises(ImportError, match=r"'aie.iron.*no 'ObjectFif'; near it are: ObjectFifo"):
+        from aie.iron import ObjectFif  # noqa: F401
     with pytest.raises(ImportError):
         importlib.import_module("aie.iron.nothing")
 

@@ -84,6 +84,9 @@ iron Kernel.arg_shape: arg_index=0
 iron Kernel.arg_dtype: arg_index=0
 iron Kernel.tile_size: arg_index=0
 iron Kernel.arg_types:
+iron Kernel.__call__: *args, loc=None, ip=None
+iron Buffer.tiles:
+iron.design ObjectFifoHandle.all_of_endpoints:
 iron ExternalFunction: name, object_file_name=None, source_file=None, source_string=None, \
 arg_types=None, include_dirs=None, compile_flags=None, *, symbol_prefix=None, use_chess=False, \
 inline=False
@@ -115,7 +118,7 @@ iron WorkerRuntimeBarrier: initial_value=0
 iron WorkerRuntimeBarrier.wait_for_value: value
 iron WorkerRuntimeBarrier.set: value
 iron WorkerRuntimeBarrier.release_with_value: value
-iron range_: *args, iter_args=None, insert_yield=True
+iron range_: *args, iter_args=None, insert_yield=True, loc=None, ip=None
 iron yield_: values=?
 iron.algorithms transform: func, tensor_ty, *params, tile_size=16, trace_size=0
 iron.algorithms transform_binary: func, tensor_ty, tile_size=16, trace_size=0
@@ -171,6 +174,24 @@ iron.kernels conv2dk1_skip: {CONV}, act_dtype=np.int8
 iron.kernels conv2dk1_i8: {CONV}
 iron.kernels conv2dk14: input_width=224, input_channels=16, output_channels=16, kernel_width=14
 iron.kernels conv2dk1_skip_init: {CONV}, act_dtype=np.int8, skip_input_channels=None
+iron.kernels bn_conv2dk1_relu: {CONV}
+iron.kernels bn_conv2dk3: {CONV}
+iron.kernels bn_conv2dk1_i8: {CONV}
+iron.kernels bn_conv2dk1_skip: {CONV}, skip_dtype=np.uint8
+iron.kernels bn_conv2dk3_dw: {CONV}, stride=1
+iron.kernels bn_conv2dk1_relu_xy_pool_padded: input_width=7, input_channels=80, \
+output_channels=1280, weight_chunk_count=None
+iron.kernels bn_conv2dk1_partial_put_i8: input_width=7, input_channels=80, weight_count=4800, *, \
+block_index=13
+iron.kernels bn_conv2dk1_partial_get_relu_i8: input_width=7, input_channels=80, \
+output_channels=480, weight_count=4800, *, block_index=13
+iron.kernels bn_conv2dk3_dw_out_split: input_width=7, input_channels=480, \
+output_split_channels=240, *, block_index=13
+iron.kernels bn_conv2dk1_input_split_partial_put_ui8: input_width=7, input_channels=240, \
+weight_count=9600, *, block_index=13
+iron.kernels bn_conv2dk1_input_split_partial_skip_get: input_width=7, input_channels=240, \
+output_channels=80, weight_count=9600, *, block_index=13
+iron.kernels bn_fc_relu_ui16_pad: input_channels=1280, output_channels=16, weight_chunk_count=None
 iron.jit jit: mlir_generator=None, **kwargs
 iron.jit compileconfig: mlir_generator=None, **kwargs
 iron compile_context: **kwargs

@@ -74,7 +74,7 @@ def test_scons_then_jit_then_scons_again(checkout, build_log, own_store):
     assert len(after) > 25
 
 
-def test_jit_then_scons(checkout, build_log):
+def test_jit_then_scons(checkout, build_log, own_store):
     for name in EXAMPLES:
         run_example(checkout, name)
     build_log.clear()

@@ -11,20 +11,21 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from designs import acquire, core, fifo, link, loop, module, release, sequence, transfer
+from designs import acquire, core, fifo, in_and_out, link, loop, module, release, sequence, transfer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 COUNTS = (120, 240, 600)  # elements that go in
 SIZES = (12, 24, 40, 60, 120)  # of objects; all divide the counts
-EXAMPLES = int(os.environ.get("IRON_RANDOM_EXAMPLES", "40"))
+ASKED = os.environ.get("IRON_RANDOM_EXAMPLES")  # how many of each; the same few otherwise
 
 quick = settings(
-    max_examples=EXAMPLES,
+    max_examples=int(ASKED or 40),
     deadline=None,
-    derandomize="IRON_RANDOM_EXAMPLES" not in os.environ,
+    derandomize=ASKED is None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
+few = settings(quick, max_examples=int(ASKED or 10))  # where each takes long
 
 
 def layouts(n: int) -> st.SearchStrategy[tuple[tuple[int, int], ...]]:
@@ -259,7 +260,7 @@ STAGES = st.lists(
 )
 
 
-@settings(quick, max_examples=max(10, EXAMPLES // 4))
+@few
 @given(STAGES, st.data(), SEEDS)
 def test_windows_along_a_chain_of_cores(build, monkeypatch, stages, data, seed):
     monkeypatch.setenv("IRON_HOST_SCHEDULE", f"seed:{seed}" if seed else "")
@@ -313,6 +314,126 @@ def check_windows(build, stages, data):
     finally:
         design.kernel.close()
     np.testing.assert_array_equal(y[:total], rows.reshape(-1))
+
+
+STEPS = st.lists(
+    st.tuples(st.integers(1, 4), st.integers(0, 4), st.integers(1, 3)).map(
+        lambda t: (t[0], min(t[0], t[1]), t[2])  # gives back no more than it takes
+    ),
+    min_size=1,
+    max_size=4,
+).filter(lambda steps: any(back for _, back, _ in steps))
+
+
+@few
+@given(STEPS, st.integers(0, 2), st.integers(0, 2), SEEDS)
+def test_patterns_that_change_from_step_to_step(build, monkeypatch, steps, more, spare, seed):
+    """A core takes several objects, gives some back and makes others, in numbers that go round."""
+    monkeypatch.setenv("IRON_HOST_SCHEDULE", f"seed:{seed}" if seed else "")
+    n, rounds = 4, 5
+    code, most, kept = [], 0, 0
+    for taken, back, _ in steps * 2:  # the second time round, it begins with what it has kept
+        most = max(most, taken, kept)
+        kept = max(taken, kept) - back
+    for i, (taken, back, made) in enumerate(steps):
+        code += [
+            acquire("in", "Consume", f"{n}xi32", taken, f"s{i}"),
+            acquire("out", "Produce", f"{n}xi32", made, f"s{i}"),
+            f"%s{i}sum0 = arith.constant 0 : i32",
+        ]
+        for k in range(taken):
+            code += [
+                f"%s{i}v{k} = memref.load %s{i}in{k}[%c1] : memref<{n}xi32>",
+                f"%s{i}w{k} = arith.constant {k + 1} : i32",
+                f"%s{i}p{k} = arith.muli %s{i}v{k}, %s{i}w{k} : i32",
+                f"%s{i}sum{k + 1} = arith.addi %s{i}sum{k}, %s{i}p{k} : i32",
+            ]
+        for k in range(made):
+            value = f"%s{i}sum{taken}" if k == 0 else f"%s{i}sum{taken - 1}"
+            code.append(f"memref.store {value}, %s{i}out{k}[%c1] : memref<{n}xi32>")
+        code += [release("in", "Consume", back)] * bool(back)
+        code.append(release("out", "Produce", made))
+    out_most = max(made for _, _, made in steps)
+    objects = rounds * sum(back for _, back, _ in steps) + most
+    total = rounds * sum(made for _, _, made in steps)
+    design = build(
+        module(
+            fifo("in", "0_0", "0_2", f"{n}xi32", [1 + more, most + spare]),
+            fifo("out", "0_2", "0_0", f"{n}xi32", [out_most + more, 2]),
+            core("0_2", "\n".join(code)),
+            in_and_out("in", "out", n * objects, n * total),
+        )
+    )
+    x = np.arange(n * objects, dtype=np.int32) * 7
+    seen, wanted, at = x.reshape(objects, n)[:, 1], [], 0
+    for taken, back, made in steps * rounds:
+        products = seen[at : at + taken] * np.arange(1, taken + 1)
+        wanted += [products.sum()] + [products[:-1].sum()] * (made - 1)
+        at += back
+    try:
+        _, y = design(x, np.zeros(n * total, np.int32))
+    finally:
+        design.kernel.close()
+    np.testing.assert_array_equal(y.reshape(total, n)[:, 1], wanted)
+
+
+@st.composite
+def paddings(draw: st.DrawFn) -> tuple[str, np.ndarray, np.ndarray]:
+    """The text, what goes in and what comes out."""
+    element = draw(st.sampled_from(("i8", "ui8", "i16", "bf16", "i32", "f32")))
+    width = {"i8": 4, "ui8": 4, "i16": 2, "bf16": 2}.get(element, 1)  # elements of a word
+    sizes = draw(st.lists(st.integers(1, 5), min_size=1, max_size=3))
+    pads = [draw(st.tuples(st.integers(0, 3), st.integers(0, 3))) for _ in sizes]
+    order = draw(st.permutations(range(len(sizes) - 1)))  # the innermost stays where it is
+    value, rounds = draw(st.integers(-(2**31), 2**31 - 1)), draw(st.integers(1, 4))
+    words = np.arange(rounds * np.prod(sizes), dtype=np.int32) * 0x01030507
+    x = words.reshape(rounds, *sizes)
+    strides = [int(np.prod(sizes[i + 1 :])) * width for i in range(len(sizes))]
+    strides[-1] = 1
+    axes = [*order, len(sizes) - 1]
+    to = [(sizes[a] * (width if a == axes[-1] else 1), strides[a]) for a in axes]
+    out = np.pad(
+        x.transpose(0, *(a + 1 for a in axes)), [(0, 0), *(pads[a] for a in axes)],
+        constant_values=value,
+    ).reshape(rounds, -1)  # fmt: skip
+    before_after = ", ".join(
+        f"<const_pad_before = {a * (width if i == axes[-1] else 1)}, "
+        f"const_pad_after = {b * (width if i == axes[-1] else 1)}>"
+        for i, (a, b) in ((i, pads[i]) for i in axes)
+    )
+    held, made = x[0].size * width, out.shape[1] * width
+    depths = [draw(st.integers(1, 3)) for _ in range(5)]
+    ends = draw(st.sampled_from(("0_0", "1_2")))  # straight to the host, or by way of a core's tile
+    parts = [
+        fifo("in", "0_0", "0_1", f"{held}x{element}", depths[:2]),
+        fifo(
+            "mid", "0_1", ends, f"{made}x{element}", depths[2:4], to=to,
+            attributes=f"padDimensions = #aie<bd_pad_layout_array[{before_after}]>, "
+            f"padValue = {value} : i32",
+        ),
+        link("@in", "@mid"),
+    ]  # fmt: skip
+    last = "mid"
+    if ends != "0_0":
+        last = "out"
+        parts += [fifo("out", ends, "0_0", f"{made}x{element}", depths[4]), link("@mid", "@out")]
+    whole = in_and_out("in", last, rounds * held, rounds * made, element=element)
+    return module(*parts, whole, device="npu2", columns=2), x.reshape(-1), out.reshape(-1)
+
+
+@few
+@given(paddings(), SEEDS)
+def test_padding_in_any_dimension(build, monkeypatch, case, seed):
+    text, x, out = case
+    monkeypatch.setenv("IRON_HOST_SCHEDULE", f"seed:{seed}" if seed else "")
+    element = text.split("%a0: memref<")[1].split(">")[0].split("x")[1]
+    design = build(text)
+    try:
+        for _ in range(2):
+            _, y = design(x.view(NUMPY[element]), np.zeros(out.size, np.int32).view(NUMPY[element]))
+            np.testing.assert_array_equal(y.view(np.int32), out)
+    finally:
+        design.kernel.close()
 
 
 def test_the_model_knows_a_transpose():

@@ -18,6 +18,7 @@ from .links import ObjectFifoLink, PerOffset
 from .objectfifo import ObjectFifo, PadDims, StreamDims
 
 if TYPE_CHECKING:
+    from ..endpoints import Endpoint
     from ..runtime import RuntimeData
     from ..taps import TensorAccessPattern
     from ..tasks import Task
@@ -236,6 +237,11 @@ class ObjectFifoHandle:
         )
 
     # Links ----------------------------------------------------------------------------------
+
+    def all_of_endpoints(self) -> list[Endpoint]:
+        """Both ends of its fifo, the producer first, each with a ``tile``; in the design being
+        resolved. ValueError when an end is missing, and outside of a design."""
+        return self.fifo.ends()
 
     def join(
         self,

@@ -16,6 +16,7 @@ from ..context import current, here
 from ..dtypes import array_dtype, array_shape, memref_type
 
 if TYPE_CHECKING:
+    from ..endpoints import Endpoint
     from ..tiles import Tile
     from .handles import ObjectFifoHandle
 
@@ -203,11 +204,15 @@ class ObjectFifo:
     def tiles(self, cons_only: bool = False) -> list[Tile]:
         """The tiles of the ends, as wished, in the design being resolved. ValueError when an end
         is missing."""
+        ends = self.ends()
+        return [e.tile for e in (ends[1:] if cons_only else ends)]
+
+    def ends(self) -> list[Endpoint]:
+        """Its producer, then its consumers, in the design being resolved; ValueError as `tiles`."""
         context = current()
         if context is None:
             raise ValueError(f"ObjectFifo {self.name}: its ends are known while it is resolved")
-        ends = context.endpoints.ends(self)
-        return [e.tile for e in (ends[1:] if cons_only else ends)]
+        return context.endpoints.ends(self)
 
     def __repr__(self) -> str:
         return f"ObjectFifo({self.memref}, depth={self._depth}, name={self.name!r})"
