@@ -148,6 +148,20 @@ class Session:
             compdb.note(self, [recipe for recipe in recipes if recipe not in unwatched])
         return result
 
+    def find_composite(
+        self,
+        kind: str,
+        parts: Sequence[str | Recipe],
+        *,
+        label: str = "",
+        names: Sequence[str] = (),
+    ) -> Result | None:
+        """As `composite` with all parts watched, but None when it would have to be made."""
+        try:
+            return self.composite(kind, parts, _absent, label=label, names=names)
+        except _Absent:
+            return None
+
     def keep(
         self,
         kind: str,
@@ -290,6 +304,14 @@ class Session:
             from . import make
 
         return make.ensure(keys, recipe, commands)
+
+
+class _Absent(Exception):
+    pass
+
+
+def _absent() -> Recipe:
+    raise _Absent
 
 
 class _MakerError(Exception):

@@ -12,11 +12,16 @@ _DESIGN = "iron.design"
 _TENSORS = "iron.runtime.makers"
 _HOST = "iron.compat.hostruntime"
 _TAPS = "iron.design.taps"
-_PLACED = "iron.design.placed"
-_PLACED_DMA = "iron.design.placed_dma"
-_PLACED_FIFO = "iron.design.placed_fifo"
-_PLACED_ROUTES = "iron.design.placed_routes"
-_PLACED_WRITES = "iron.design.placed_writes"
+# Where the words of `aie.dialects.aie` and `aie.dialects.aiex` are: scripts ask either for them.
+_DIALECTS = (
+    "T=iron.compat.mlir_types.T",
+    "iron.design.placed",
+    "iron.design.placed_dma",
+    "iron.design.placed_fifo",
+    "iron.design.placed_routes",
+    "iron.design.placed_writes",
+    "iron.ir.dialects.enums",
+)
 _JIT = "iron.jit"
 _SPELLINGS = "iron.compat.spellings"
 
@@ -104,24 +109,8 @@ MODULES: dict[str, tuple[str, ...]] = {
     # Placed designs.
     "aie.dialects": (),
     "aie.dialects._aie_enum_gen": ("iron.ir.dialects.enums",),
-    "aie.dialects.aie": (
-        "T=iron.compat.mlir_types.T",
-        _PLACED,
-        _PLACED_DMA,
-        _PLACED_FIFO,
-        _PLACED_ROUTES,
-        _PLACED_WRITES,
-        "iron.ir.dialects.enums",
-    ),
-    "aie.dialects.aiex": (
-        "T=iron.compat.mlir_types.T",
-        _PLACED,
-        _PLACED_DMA,
-        _PLACED_FIFO,
-        _PLACED_ROUTES,
-        _PLACED_WRITES,
-        "iron.ir.dialects.enums",
-    ),
+    "aie.dialects.aie": _DIALECTS,
+    "aie.dialects.aiex": _DIALECTS,
     "aie.dialects.arith": ("iron.compat.arith", "iron.ir.dialects.enums"),
     "aie.dialects.func": (_DESIGN,),
     "aie.dialects.memref": ("iron.compat.memory",),

@@ -237,8 +237,7 @@ class HostToolchain:
         `iron.ir.parse`, `iron.ir.verify` and `iron.host.lower`. The result's watch is about
         everything but the emulator's own runtime.
         """
-        chosen = choice or self.choice or Choice()
-        design = _Design(self, text, objects, self._made(objects), label, chosen)
+        design = self._design(text, objects, label, choice)
         return session.composite(
             "package",
             design.parts(),
@@ -256,12 +255,18 @@ class HostToolchain:
         label: str = "design",
     ) -> Result | None:
         """As `package`, but None when it would have to be made."""
-        chosen = self.choice or Choice()
-        design = _Design(self, text, objects, self._made(objects), label, chosen)
-        try:
-            return session.composite("package", design.parts(), _absent, label=label, names=_PARTS)
-        except _Absent:
-            return None
+        parts = self._design(text, objects, label).parts()
+        return session.find_composite("package", parts, label=label, names=_PARTS)
+
+    def _design(
+        self,
+        text: str,
+        objects: Mapping[str, ObjectSpec | str],
+        label: str,
+        choice: Choice | None = None,
+    ) -> _Design:
+        chosen = choice or self.choice or Choice()
+        return _Design(self, text, objects, self._made(objects), label, chosen)
 
     def kernels(self, objects: Mapping[str, ObjectSpec | str]) -> list[Recipe]:
         """What is compiled for a design besides what is generated."""
@@ -279,14 +284,6 @@ class Choice:
     device: str | None = None
     sequence: str | None = None
     limits: bool = True
-
-
-class _Absent(Exception):
-    pass
-
-
-def _absent() -> Recipe:
-    raise _Absent
 
 
 @dataclass(frozen=True)

@@ -167,13 +167,8 @@ class NpuToolchain:
         label: str = "design",
     ) -> Result | None:
         """As `package`, but None when it would have to be made."""
-        design = Design(self, session, text, objects, label)
-        try:
-            return session.composite(
-                "npu-package", design.parts(), _absent, label=label, names=_PARTS
-            )
-        except _Absent:
-            return None
+        parts = Design(self, session, text, objects, label).parts()
+        return session.find_composite("npu-package", parts, label=label, names=_PARTS)
 
     def transaction(
         self,
@@ -233,11 +228,3 @@ def _needed(mlir_aie: Search, peano: Search, bootgen: Search) -> tuple[Found, Fo
         missing = [s.problem() for s in (mlir_aie, peano, bootgen) if s.found is None]
         raise ToolNotFound("\n".join(("the npu target has not all it needs here.", *missing)))
     return mlir_aie.found, peano.found
-
-
-class _Absent(Exception):
-    pass
-
-
-def _absent() -> Recipe:
-    raise _Absent
